@@ -201,7 +201,7 @@ func (d *Driver) readFinished(numShards int) error {
 		name := d.Work.Dir.Part(numberText)
 		file, err := shard.Read(name)
 		if err != nil {
-			return fmt.Errorf("%w; without the file, attach runs shard %d again", err, shardNumber)
+			return fmt.Errorf("%w; remove the file, then attach computes shard %d again", err, shardNumber)
 		}
 		if expected := (shard.Part{Index: shardNumber, Count: d.Work.Job.Shards}); file.Part != expected {
 			return fmt.Errorf("%s is shard %v, want %v", name, file.Part, expected)
@@ -210,7 +210,7 @@ func (d *Driver) readFinished(numShards int) error {
 			d.jobID = file.ID()
 		}
 		if file.Build != d.Work.Job.Build || file.ID() != d.jobID || !slices.Equal(file.Args, d.Work.Job.Words) {
-			return fmt.Errorf("%s is a shard of another job than its directory is for; without the file, attach runs shard %d again", name, shardNumber)
+			return fmt.Errorf("%s is a shard of another job than its directory is for; remove the file, then attach computes shard %d again", name, shardNumber)
 		}
 		d.finished[shardNumber] = true
 		d.countSamples(file)

@@ -70,7 +70,11 @@ func (r *linesReader) read(line []byte) error {
 		Type   string `json:"type"`
 		Schema int    `json:"schema"`
 	}
-	if err := unmarshal(line, &head); err != nil {
+	err := unmarshal(line, &head)
+	if isHeader := err == nil && head.Type != ""; r.line == 1 && !isHeader {
+		return errors.New("the first line is not the header of a report, want JSON lines, as test --jsonl writes them (JSON of --format json is another form)")
+	}
+	if err != nil {
 		return err
 	}
 	switch {
@@ -104,7 +108,7 @@ func unmarshal(line []byte, into any) error {
 		return errors.New("the line is not UTF-8")
 	}
 	if err := json.Unmarshal(line, into); err != nil {
-		return fmt.Errorf("the line is not an object as expected: %w", err)
+		return fmt.Errorf("the line is not the expected JSON object: %w", err)
 	}
 	return nil
 }

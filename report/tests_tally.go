@@ -206,12 +206,10 @@ func (r *TestResult) title() string {
 	switch {
 	case r.Property == "" && r.Name == "":
 		return wholeRun
-	case r.Name == "":
-		return r.Property
 	case r.Property == "":
 		return strconv.Quote(r.Name)
 	}
-	return strconv.Quote(r.Name) + ": " + r.Property
+	return result.NamedProperty(r.Name, r.Property)
 }
 
 // setting returns the valuation and the switches of a result, such as "N=3 -exact". It omits a switch -const if the valuation has all its constants.

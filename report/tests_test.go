@@ -270,9 +270,11 @@ func TestJSONLinesRefused(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", "old.jsonl:1:1: the report ends here, want a summary: it was not written completely"},
 		{"no header", strings.Join(lines[1:], ""), `old.jsonl:1:1: the first line has type "result", want header`},
+		{"format json", "{\n  \"tilecheck\": 1\n}\n", "old.jsonl:1:1: the first line is not the header of a report, want JSON lines, as test --jsonl writes them (JSON of --format json is another form)"},
+		{"another object", "{\"results\": []}\n", "old.jsonl:1:1: the first line is not the header of a report, want JSON lines, as test --jsonl writes them (JSON of --format json is another form)"},
 		{"two headers", lines[0] + whole, "old.jsonl:2:1: there is a second header, want a result or the summary"},
 		{"no summary", strings.Join(lines[:n-1], ""), "old.jsonl:22:1: the report ends here, want a summary: it was not written completely"},
-		{"cut in a line", whole[:len(lines[0])+40], "old.jsonl:2:1: the line is not an object as expected: unexpected end of JSON input"},
+		{"cut in a line", whole[:len(lines[0])+40], "old.jsonl:2:1: the line is not the expected JSON object: unexpected end of JSON input"},
 		{"a line less", strings.Join(append(append([]string{}, lines[:2]...), lines[3:]...), ""), "old.jsonl:21:1: the summary counts 18 results, but there are 17 above"},
 		{"another outcome", replace(2, `"pass"`, `"fail"`), "old.jsonl:22:1: the summary counts 1 fail, but there are 2 above"},
 		{"two reports", whole + whole, "old.jsonl:23:1: there is a line after the summary, want the end"},
@@ -287,7 +289,7 @@ func TestJSONLinesRefused(t *testing.T) {
 		{"accuracy", replace(2, `"accuracy":"exact"`, `"accuracy":"sure"`), `old.jsonl:2:1: the accuracy is "sure", want a known name`},
 		{"line", replace(2, `"line":3`, `"line":-3`), "old.jsonl:2:1: the place is -3:1, expected at 2, in 0.004 s, want positive numbers"},
 		{"long line", lines[0] + strings.Repeat("[", 17<<20), "old.jsonl:2:1: the line is longer than 16 MB"},
-		{"deep line", lines[0] + strings.Repeat("[", 15<<20), "old.jsonl:2:1: the line is not an object as expected: invalid character '[' exceeded max depth"},
+		{"deep line", lines[0] + strings.Repeat("[", 15<<20), "old.jsonl:2:1: the line is not the expected JSON object: invalid character '[' exceeded max depth"},
 		{"not UTF-8", replace(2, "P=?", "P=\xff"), "old.jsonl:2:1: the line is not UTF-8"},
 	} {
 		_, err := ReadJSONLines(strings.NewReader(tt.text), "old.jsonl")

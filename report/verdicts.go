@@ -202,10 +202,7 @@ func distinct(texts []string) []string {
 
 // propertyText is the property with its name, as in a properties file.
 func propertyText(verdict *result.Verdict) string {
-	if verdict.Name == "" {
-		return verdict.Property
-	}
-	return strconv.Quote(verdict.Name) + ": " + verdict.Property
+	return result.NamedProperty(verdict.Name, verdict.Property)
 }
 
 // valueCell returns the value of a verdict as a cell. If there was an error, the cell has its message instead, or also, if there is a value.

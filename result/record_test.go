@@ -74,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 // TestAllFields: whoever adds a field to a verdict is reminded of its record.
 func TestAllFields(t *testing.T) {
 	for typ, want := range map[reflect.Type]int{
-		reflect.TypeFor[result.Verdict](): 28, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 4,
+		reflect.TypeFor[result.Verdict](): 28, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 5, // MissesShards is of a merge, which is not recorded
 		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2, reflect.TypeFor[result.Listing](): 3, reflect.TypeFor[result.StateValue](): 3,
 	} {
 		if n := typ.NumField(); n != want {

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math/big"
+	"strconv"
 
 	"tilecheck/internal/interval"
 	"tilecheck/prism/logic"
@@ -125,6 +126,14 @@ type Verdict struct {
 	// Witnesses are nil unless they were asked for.
 	Witnesses []Witness
 	Err       *Failure // why there is no value, or an incomplete one; nil otherwise
+}
+
+// NamedProperty returns a property with its name, as in a properties file. name is empty if the property has none.
+func NamedProperty(name, property string) string {
+	if name == "" {
+		return property
+	}
+	return strconv.Quote(name) + ": " + property
 }
 
 // ReportedAccuracy returns the accuracy that outputs print. A sampled number without an interval is estimated: its half-width, if it has one, is

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,7 +120,8 @@ func (h *API) Answer(ctx context.Context, name string, question io.Reader, send 
 	answer := h.answers[name]
 	if answer == nil {
 		response := &reply{send: send, gone: func() {}}
-		response.end(nil, errNoQuestion)
+		names := slices.Sorted(maps.Keys(h.answers))
+		response.end(nil, fmt.Errorf("%w, want %s", errNoQuestion, strings.Join(names, ", ")))
 		return
 	}
 	answer(ctx, question, send)

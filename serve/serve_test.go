@@ -431,3 +431,18 @@ func TestSlowReader(t *testing.T) {
 		t.Error("a place of work is not free")
 	}
 }
+
+// TestUnknownQuestion: the error names the questions that there are.
+func TestUnknownQuestion(t *testing.T) {
+	var lines []string
+	New(Options{}).Answer(t.Context(), "chek", strings.NewReader("{}"), func(line []byte, outcome Outcome) error {
+		if outcome != NoQuestion {
+			t.Errorf("found the outcome %v, want NoQuestion", outcome)
+		}
+		lines = append(lines, string(line))
+		return nil
+	})
+	if len(lines) != 1 || !strings.Contains(lines[0], "there is no such question, want agreement, check, ") {
+		t.Errorf("found %q", lines)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -120,13 +121,24 @@ func (c *compareModelsCmd) newExperiment(job runner.Job) (*experiment.Experiment
 	}
 	modelExperiment, err := experiment.New(options)
 	if err != nil && slices.ContainsFunc(options.Strategies, isPlayer) { // suggest the command for strategies that only play games
-		words := []string{"tilecheck", "compare", "players"}
-		for _, strategy := range options.Strategies {
-			words = append(words, quote.Word(strategy))
-		}
-		return nil, usageError("compare models has no model of a strategy that only plays games; to let them play: %s (%w)", strings.Join(words, " "), err)
+		return nil, usageError("compare models: %w; the strategies of tilecheck strategies play in %s, and tilecheck export-strategy writes a model for tilecheck check", err, c.playersCommand())
 	}
 	return modelExperiment, asUsageError(err)
+}
+
+// playersCommand returns the command line that lets the same strategies play on the same board.
+func (c *compareModelsCmd) playersCommand() string {
+	words := []string{"tilecheck", "compare", "players"}
+	for _, strategy := range c.specsOrThesis(c.Words) {
+		words = append(words, quote.Word(strategy))
+	}
+	if rows, cols, err := c.boardShape(); err == nil {
+		words = append(words, fmt.Sprintf("--size %dx%d", rows, cols))
+	}
+	if len(c.Max) == 1 { // players have one goal
+		words = append(words, fmt.Sprintf("--max %d", c.Max[0]))
+	}
+	return strings.Join(words, " ")
 }
 
 // experimentOptions returns the options of the experiment that the flags describe.

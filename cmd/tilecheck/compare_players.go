@@ -31,7 +31,7 @@ type comparePlayersCmd struct {
 	Workers         int    `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
 	shardFlags      `embed:""`
-	plotFlag        `embed:""`
+	Plot            string `help:"Draw the share of games that reached each tile, with intervals, .svg or .png." placeholder:"FILE" file:"out"`
 	shieldFlags     `embed:""`
 	Format          table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
@@ -82,7 +82,7 @@ func (c *comparePlayersCmd) contestOptions(env *environment) (options play.Compa
 	if c.State != "" && c.Seed == nil {
 		return options, errStateSeed()
 	}
-	if err := c.plotFlag.checkExtension(); err != nil {
+	if err := (plotFlag{c.Plot}).checkExtension(); err != nil {
 		return options, err
 	}
 	if options.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn); err != nil {

@@ -113,6 +113,9 @@ func readShards(names []string) (shards []*shard.File, err error) {
 	var errs []error
 	for _, name := range names {
 		file, err := shard.Read(name)
+		if _, isDamaged := errors.AsType[*shard.Damage](err); isDamaged {
+			err = fmt.Errorf("%w; compute this shard again", err)
+		}
 		shards, errs = append(shards, file), append(errs, err)
 	}
 	return shards, errors.Join(errs...)

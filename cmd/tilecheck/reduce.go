@@ -290,7 +290,8 @@ func reductionTable(verdicts, reducedVerdicts []result.Verdict) (reductions *tab
 			code = exitDisagree
 		}
 		records = append(records, newReductionRecord(onModel, onQuotient, relation))
-		reductions.Append(onModel.Property, onModel.States, onQuotient.States, onModel.Choices, onQuotient.Choices, onModel.Transitions, onQuotient.Transitions, valueText(onQuotient), agreement)
+		property := table.Cell{Text: result.NamedProperty(onModel.Name, onModel.Property), Value: onModel.Property}
+		reductions.Append(property, onModel.States, onQuotient.States, onModel.Choices, onQuotient.Choices, onModel.Transitions, onQuotient.Transitions, valueText(onQuotient), agreement)
 		for _, warning := range onQuotient.Warnings {
 			reductions.Notes = append(reductions.Notes, fmt.Sprintf("%s: %s", onQuotient.Property, warning))
 		}

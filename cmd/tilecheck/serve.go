@@ -26,7 +26,7 @@ type serveCmd struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Folders and files that the page may read and write." file:"none"`
 
 	Listen string        `help:"Address and port to listen on (default: localhost:8048, or the next free port)." placeholder:"ADDR"`
-	Export string        `help:"Write the page as files for any web server, which then needs no tilecheck, and end. A release can, or any build in the directory of its source." placeholder:"DIR" file:"none"`
+	Export string        `help:"Write the page as files for any web server, which then needs no tilecheck, and end. Works in releases; other builds must be started in the directory of their source and need Go." placeholder:"DIR" file:"none"`
 	Table  []string      `name:"solved" aliases:"table" help:"Files of tilecheck solve --output: on their boards, hints are probabilities of winning with optimal play." placeholder:"FILE" file:"in"`
 	Limit  time.Duration `name:"timeout" aliases:"limit" help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
 

@@ -40,7 +40,7 @@ type submitCmd struct {
 
 // jobDirFlags are the directory of a job, and how it is split.
 type jobDirFlags struct {
-	Dir     string `help:"Directory of the job, which every task can read and write (default: a new submit-… in the current directory)." placeholder:"DIR" file:"none"`
+	Dir     string `help:"Directory of the job, which every task can read and write (default: submit-… in the current directory; its name depends on the command, its files and the program)." placeholder:"DIR" file:"none"`
 	Shards  int    `help:"Parts to split the work into (default: 64, or 4 for each process)." want:"[1,100000]" placeholder:"N"`
 	Retries int    `rare:"" help:"How often a shard that fails is run again." default:"3" want:"[0,100]" placeholder:"N"`
 }

@@ -56,6 +56,6 @@ func (c *Chain) PolicyComment(spawn modelgen.Spawn, value string) []string {
 		lines, "  Evaluated directly, without this model, it wins with probability", "  "+value+".",
 		`  Both Pmin=? [ F "success" ] and Pmax=? [ F "success" ] must be that. Check with:`,
 		"  tilecheck check FILE --exact --prop 'Pmin=? [ F \"success\" ]' --prop 'Pmax=? [ F \"success\" ]'",
-		"  tilecheck crosscheck FILE --engine native,native:exact,prism,storm --prop 'Pmax=? [ F \"success\" ]'",
+		"  tilecheck crosscheck FILE --prop 'Pmax=? [ F \"success\" ]'",
 	)
 }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"reflect"
 	"slices"
+
+	"tilecheck/internal/noun"
 )
 
 // Job identifies a command by everything that its results depend on, and nothing else. It does not depend on the machine.
@@ -70,6 +72,9 @@ type File struct {
 
 // magic is the first line of a partial file.
 const magic = "tilecheck shard 1\n"
+
+// checksumLine is the length of the last line in bytes.
+const checksumLine = 2*sha256.Size + 1
 
 // maxHeader is the largest length of the line of JSON.
 const maxHeader = 256 << 20
@@ -170,12 +175,17 @@ func read(name string) (*File, error) {
 		return nil, err
 	}
 	defer file.Close()
-	const checksumLine = 2*sha256.Size + 1 // bytes of the last line
 	size := info.Size() - checksumLine
 	hashed := sha256.New()
 	r := bufio.NewReaderSize(io.TeeReader(io.LimitReader(file, max(size, 0)), hashed), 1<<16)
+	if err := checkStart(file, info.Size()); err != nil {
+		return nil, err
+	}
 	header, dataOffset, err := readHeader(r)
-	if err != nil {
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		return nil, cutOff(info.Size())
+	case err != nil:
 		return nil, err
 	}
 	f := &File{Name: name, Part: Part{header.Index, header.Of}, Job: header.Job}
@@ -215,14 +225,40 @@ func kind(info os.FileInfo) string {
 	return "special file"
 }
 
-// readHeader reads the lines before the data. It returns the header and the offset at which the data begins.
-func readHeader(r *bufio.Reader) (h *header, dataOffset int64, err error) {
+// Damage is the error about a partial file with the wrong content. The part must be computed again.
+type Damage struct{ problem string }
+
+// Error says what is wrong.
+func (e *Damage) Error() string { return "it is damaged: " + e.problem }
+
+func damaged(format string, args ...any) error { return &Damage{fmt.Sprintf(format, args...)} }
+
+// cutOff returns the error about a partial file without its end. size is the number of bytes that are there.
+func cutOff(size int64) error { return damaged("it is cut off after %s", noun.Count(size, "byte")) }
+
+// checkStart returns an error unless a file of the given size begins as a partial file does.
+func checkStart(file io.ReaderAt, size int64) error {
 	start := make([]byte, len(magic))
-	if _, err := io.ReadFull(r, start); err != nil || string(start) != magic {
-		if bytes.HasPrefix(start, []byte("tilecheck shard ")) {
-			return nil, 0, errors.New("it is a shard in another format, of another version")
-		}
-		return nil, 0, fmt.Errorf("not a file of --partial: such a file begins with %q", magic[:len(magic)-1])
+	length, err := file.ReadAt(start, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	switch start = start[:length]; {
+	case string(start) == magic:
+		return nil
+	case length > 0 && bytes.HasPrefix([]byte(magic), start):
+		return cutOff(size)
+	case bytes.HasPrefix(start, []byte("tilecheck shard ")):
+		return errors.New("it is a shard in another format, of another version")
+	}
+	return fmt.Errorf("not a file of --partial: such a file begins with %q", magic[:len(magic)-1])
+}
+
+// readHeader reads the lines before the data. It returns the header and the offset at which the data begins, or io.ErrUnexpectedEOF if the file
+// ends within these lines.
+func readHeader(r *bufio.Reader) (h *header, dataOffset int64, err error) {
+	if _, err := r.Discard(len(magic)); err != nil {
+		return nil, 0, io.ErrUnexpectedEOF
 	}
 	var line []byte
 	for {
@@ -232,38 +268,41 @@ func readHeader(r *bufio.Reader) (h *header, dataOffset int64, err error) {
 			break
 		}
 		if err != bufio.ErrBufferFull || len(line) > maxHeader {
-			return nil, 0, errors.New("it is damaged: its first lines have no end")
+			return nil, 0, io.ErrUnexpectedEOF
 		}
 	}
 	h = new(header)
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(h); err != nil {
-		return nil, 0, fmt.Errorf("it is damaged: %w", err)
+		return nil, 0, damaged("%v", err)
 	}
 	return h, int64(len(magic) + len(line)), nil
 }
 
-// setPieces checks the header and sets the pieces of the file, whose data begins at offset and ends at size.
+// setPieces checks the header and sets the pieces of the file, whose data begins at offset and ends at size, before the checksum.
 func (f *File) setPieces(h *header, offset, size int64) error {
 	if f.Index < 1 || f.Count < 1 || f.Index > maxParts || f.Count > maxParts {
-		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Count)
+		return damaged("found shard %d of %d", f.Index, f.Count)
 	}
 	if f.Build == "" || len(f.Args) == 0 {
-		return errors.New("it is damaged: it does not say what it is of")
+		return damaged("it does not say what it is of")
 	}
 	seen := make(map[string]bool)
 	for _, e := range h.Pieces {
-		isValid := e.First >= 0 && e.End >= e.First && e.Bytes >= 0 && e.Bytes <= size-offset
+		if e.Bytes > size-offset {
+			return cutOff(size + checksumLine)
+		}
+		isValid := e.First >= 0 && e.End >= e.First && e.Bytes >= 0
 		if !isValid || seen[e.Stream] {
-			return fmt.Errorf("it is damaged: found the numbers %d to %d of %q in %d bytes", e.First, e.End, e.Stream, e.Bytes)
+			return damaged("found the numbers %d to %d of %q in %d bytes", e.First, e.End, e.Stream, e.Bytes)
 		}
 		seen[e.Stream] = true
 		f.pieces = append(f.pieces, &Piece{Stream: e.Stream, First: e.First, End: e.End, Mean: e.Mean, Timed: e.Timed, file: f, at: offset, size: e.Bytes})
 		offset += e.Bytes
 	}
 	if offset != size {
-		return fmt.Errorf("it is damaged: its pieces end at byte %d, want %d", offset, size)
+		return damaged("its pieces end at byte %d, want %d", offset, size)
 	}
 	return nil
 }
@@ -275,7 +314,7 @@ func checksum(file io.Reader, hashed hash.Hash) error {
 		return err
 	}
 	if want := fmt.Sprintf("%x\n", hashed.Sum(nil)); string(found) != want {
-		return errors.New("it is damaged: its checksum is wrong")
+		return damaged("its checksum is wrong")
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func Export(dir string, program Program, write func(name string, write func(io.W
 }
 
 // errNoPage is the error if there is no playground and it cannot be built.
-var errNoPage = errors.New("this build of tilecheck has no static page in it: use a release, or run it in the directory of its source, where the Go toolchain can build one")
+var errNoPage = errors.New("this build of tilecheck has no static page in it: use a release, or start it in the directory of its source with Go installed")
 
 // sourceOfPage is the directory of the playground in the source of tilecheck.
 const sourceOfPage = "cmd/playground"

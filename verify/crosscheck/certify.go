@@ -298,7 +298,7 @@ func (r *Report) proofNotes() []string {
 				continue
 			}
 			answer := r.Engines[engine] + "'s " + verdictText(&row.Verdicts[engine])
-			notes = append(notes, fmt.Sprintf("%s: %s %s", key(row.Property, row.Constants), answer, proof.text(row.Truth)))
+			notes = append(notes, fmt.Sprintf("%s: %s %s", key(result.NamedProperty(row.Name, row.Property), row.Constants), answer, proof.text(row.Truth)))
 		}
 	}
 	return notes

@@ -52,7 +52,7 @@ func (r *Report) columns(hasConstants bool) []table.Column {
 
 // appendTo appends the row to the table.
 func (row *Row) appendTo(report *table.Table, withConstants bool) {
-	cells := []any{row.Property}
+	cells := []any{result.NamedProperty(row.Name, row.Property)}
 	if withConstants {
 		cells = append(cells, result.Valuation(row.Constants).String())
 	}

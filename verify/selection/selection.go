@@ -80,7 +80,7 @@ func (request *Request) Find(checkFiles func(files []string) error) (*Selection,
 		return nil, err
 	}
 	if len(selected.Tests) == 0 {
-		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(request.Paths, ", "))
+		return nil, fmt.Errorf("%s: nothing to test: found no model with properties (the switches of a run without properties go into a file MODEL.auto)", strings.Join(request.Paths, ", "))
 	}
 	if err := request.applyFlags(selected); err != nil {
 		return nil, err

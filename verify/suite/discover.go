@@ -56,7 +56,7 @@ func Discover(fileSystem fs.FS, name string, pairing Pairing) ([]Run, error) {
 		return directory.runsOfAutoFile(file)
 	}
 	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), " +
-		"properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
+		"properties (.props .pctl .csl), an .auto file, a list (.txt), or a suite file (.yaml)"}
 }
 
 // discoverTree returns the runs of a directory and its subdirectories. It skips subdirectories with names that begin with a dot.
