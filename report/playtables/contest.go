@@ -221,39 +221,49 @@ func outcomeText(p *play.Pair) string {
 // ContestChart returns a chart with a line for each player: the share of its games that reached each tile.
 func ContestChart(contest *play.Contest) (*plot.Chart, error) {
 	chart := &plot.Chart{
-		Title: fmt.Sprintf("%s on %v, %s of each", noun.Count(len(contest.Players), "strategy"), contest.Match, noun.Count(contest.Games, "game")), X: "tile", Y: "share of the games that reached it",
+		Title:       fmt.Sprintf("%s on %v, %s of each", noun.Count(len(contest.Players), "strategy"), contest.Match, noun.Count(contest.Games, "game")),
+		X:           fmt.Sprintf("tile (intervals: %g %% confidence for all tiles together)", 100*contest.Confidence),
+		Y:           "share of the games that reached it",
 		Probability: true,
 	}
-	var exponents []int
+	exponents := finalExponents(contest)
 	for _, player := range standing(contest) {
-		series, reached, err := reachedTilesSeries(contest, player)
+		series, err := reachedTilesSeries(contest, player, slices.Min(exponents), slices.Max(exponents))
 		if err != nil {
 			return nil, err
 		}
-		chart.Series, exponents = append(chart.Series, series), append(exponents, reached...)
+		chart.Series = append(chart.Series, series)
 	}
 	chart.Ticks = tileTicks(exponents)
 	return chart, nil
 }
 
-// reachedTilesSeries returns the share of a player's games that reached each tile, from the smallest to the largest final tile. It also returns the
-// exponents of the final tiles. The intervals hold together with the confidence of the contest, by the Bonferroni inequality.
-func reachedTilesSeries(contest *play.Contest, index int) (series plot.Series, exponents []int, err error) {
-	player := &contest.Players[index]
-	series.Name = player.Strategy
-	for exponent, games := range player.Largest {
-		if games > 0 {
-			exponents = append(exponents, exponent)
+// finalExponents returns the exponents of the largest tiles of all games, some of them several times.
+func finalExponents(contest *play.Contest) []int {
+	var exponents []int
+	for i := range contest.Players {
+		for exponent, games := range contest.Players[i].Largest {
+			if games > 0 {
+				exponents = append(exponents, exponent)
+			}
 		}
 	}
+	return exponents
+}
+
+// reachedTilesSeries returns the share of a player's games that reached each tile from first to last, which are exponents. The intervals hold
+// together with the confidence of the contest, by the Bonferroni inequality.
+func reachedTilesSeries(contest *play.Contest, index, first, last int) (series plot.Series, err error) {
+	player := &contest.Players[index]
+	series.Name = player.Strategy
 	confidence := stats.Confidence(stats.Alpha(contest.Confidence) / game.MaxWideExponent)
-	for exponent := exponents[0]; exponent <= exponents[len(exponents)-1]; exponent++ {
+	for exponent := first; exponent <= last; exponent++ {
 		reached := player.Reached(exponent)
 		interval, err := stats.BernoulliInterval(reached, confidence, contest.Sequential)
 		if err != nil {
-			return series, nil, err
+			return series, err
 		}
 		series.Points = append(series.Points, plot.Point{X: float64(exponent), Y: reached.Mean(), Lo: interval.Lo, Hi: interval.Hi})
 	}
-	return series, exponents, nil
+	return series, nil
 }
