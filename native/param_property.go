@@ -326,7 +326,7 @@ func (property *parametricProperty) rewardWithoutTarget(formula *logic.Formula, 
 		return nil, property.unsupported(formula.Expr, logic.Describe(objective.Expr))
 	case objective.Form == logic.TotalReward:
 		return property.chain.Total(property.ctx, rewards)
-	case property.program.Type == syntax.CTMC:
+	case property.program.Type == syntax.CTMC, objective.Form == logic.TimedCumulative, objective.Form == logic.TimedInstantaneous:
 		return nil, property.unsupported(formula.Expr, "a reward at or until a time")
 	}
 	steps, err := property.count(objective.At)

@@ -286,7 +286,7 @@ func (p *Plan) readModel() (err error) {
 		return planError(result.TypeError, err)
 	}
 	if p.Model.IsMarkovAutomaton() {
-		p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; long-run averages, and bounds on the time of F and U, are computed on the automaton itself")
+		p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; long-run averages, and bounds on the time of F, U and R, are computed on the automaton itself")
 	}
 	return nil
 }

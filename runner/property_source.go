@@ -108,15 +108,27 @@ func (p *Plan) timedErrors(source *Source) syntax.ErrorList {
 			case *syntax.Temporal:
 				isUnsupported = len(node.Costs) > 0 && !node.Costs[0].Timed || node.Bound != nil && !p.supportsTimeBound(node)
 			case *syntax.RewardPath:
-				isUnsupported = node.Kind != syntax.Cumulative && node.Kind != syntax.LongRun || node.Bound != nil || node.Discount != nil || len(node.Costs) > 0
+				isUnsupported = !p.supportsObjective(node)
 			}
 			if isUnsupported {
-				errs = append(errs, &syntax.Error{File: source.File, Pos: node.Pos(), Msg: "instants and this kind of bounds of a Markov automaton are not supported"})
+				errs = append(errs, &syntax.Error{File: source.File, Pos: node.Pos(), Msg: "this kind of bounds of a Markov automaton is not supported"})
 			}
 			return !isUnsupported
 		})
 	}
 	return errs
+}
+
+// supportsObjective reports whether a reward objective of a Markov automaton is supported. JANI has rewards of steps and rewards at exits beside those
+// per unit of time, so only the rewards of other models have a time.
+func (p *Plan) supportsObjective(objective *syntax.RewardPath) bool {
+	switch {
+	case objective.Discount != nil || len(objective.Costs) > 0:
+		return false
+	case objective.Bound != nil:
+		return p.jani == nil
+	}
+	return objective.Kind == syntax.Cumulative || objective.Kind == syntax.LongRun
 }
 
 // supportsTimeBound reports whether the time bound of an operator of a Markov automaton is supported. In a JANI model it turns the bound into a bound

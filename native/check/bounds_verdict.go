@@ -188,13 +188,13 @@ func describeObjective(objective *logic.Objective) string {
 		return "F of a formula with other operators"
 	case logic.BoundedReachReward:
 		return "F with a bound"
-	case logic.Cumulative:
+	case logic.Cumulative, logic.TimedCumulative:
 		return "C with a bound on time"
 	case logic.CostBoundedReward:
 		return "C with a bound on rewards"
 	case logic.Discounted:
 		return "C with a discount factor"
-	case logic.Instantaneous, logic.LongRun:
+	case logic.Instantaneous, logic.TimedInstantaneous, logic.LongRun:
 		return objective.Letter()
 	}
 	return "another path formula"

@@ -35,6 +35,8 @@ func unsupportedIfFair(objective *logic.Objective, direction solve.Direction) st
 	switch form := objective.Form; {
 	case form == logic.Cumulative, form == logic.Instantaneous:
 		return ""
+	case form == logic.TimedCumulative, form == logic.TimedInstantaneous:
+		return "a reward at or until a time"
 	case form == logic.CostBoundedReward, form == logic.ConditionalReward, form == logic.Discounted:
 		return logic.Describe(objective.Expr)
 	case form == logic.LongRun:

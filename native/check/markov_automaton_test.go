@@ -52,8 +52,7 @@ func TestMarkovAutomaton(t *testing.T) {
 	}
 	for property, want := range map[string]string{
 		`Pmax=? [ G<=2 s<3 ]`:              "?this kind of bounds of a Markov automaton",
-		`R{"busy"}max=? [ C<=2 ]`:          "?this kind of bounds",
-		`R{"busy"}max=? [ I=2 ]`:           "?instants and this kind of bounds",
+		`R{"busy"}max=? [ C<=-1 ]`:         "?time bound -1 of the C operator",
 		`R{"busy"}max=? [ Cdiscount=1/2 ]`: "?this kind of bounds",
 	} {
 		checkStorm(t, server, property, want)
@@ -408,6 +407,48 @@ func TestMarkovAutomatonInterval(t *testing.T) {
 	}
 }
 
+// TestMarkovAutomatonRewards has values by hand: the immediate state s=1 is left for s=2 after two attempts on average, or at once for the deadlock s=3.
+func TestMarkovAutomatonRewards(t *testing.T) {
+	const model = `ma module m s:[0..3]; <> s=0 -> 2:(s'=1); [try] s=1 -> 1/2:true + 1/2:(s'=2); [end] s=1 -> (s'=3); <> s=2 -> 3:(s'=3); endmodule
+rewards "r" s=0 : 4; s=1 : 100; s=2 : 6; s=3 : 1; [try] true : 5; [end] true : 1; [] s=2 : 7; endrewards
+rewards "loss" s=2 : -1; endrewards`
+	const waiting = `ma module m s:[0..2]; <> s=0 -> 2:(s'=1); [wait] s=1 -> true; [go] s=1 -> (s'=2); <> s=2 -> 3:true; endmodule rewards "r" s=2 : 6; endrewards`
+	in0, in2 := math.Exp(-2), 2*(math.Exp(-2)-math.Exp(-3)) // with the choice try, at time 1
+	time0 := (1 - in0) / 2
+	time2 := 2 * ((1-math.Exp(-2))/2 - (1-math.Exp(-3))/3)
+	for property, want := range map[string]float64{
+		`R{"r"}max=? [ I=1 ]`:                      4*in0 + 6*in2 + 1 - in0 - in2,
+		`R{"r"}min=? [ I=1 ]`:                      4*in0 + 1 - in0,
+		`R{"r"}max=? [ I=0 ]`:                      4,
+		`R{"r"}max=? [ C<=1 ]`:                     4*time0 + (6+3*7)*time2 + 1 - time0 - time2 + 2*time0*10,
+		`R{"r"}min=? [ C<=1 ]`:                     4*time0 + 1 - time0 + 2*time0,
+		`R{"r"}min=? [ C<=0 ]`:                     0,
+		`filter(max, R{"r"}max=? [ C<=0 ], s=1)`:   10,
+		`filter(min, R{"r"}min=? [ C<=0 ], s=1)`:   1,
+		`filter(max, R{"r"}max=? [ I=0 ], s=1)`:    6,
+		`filter(max, R{"r"}max=? [ C<=1/2 ], s=3)`: 0.5,
+	} {
+		v := storm(t, model, result.Bounded, property)[0]
+		low, high := ratFloat(v), ratFloat(v)
+		if v.Bound != nil {
+			low, high = v.Bound.Lo, v.Bound.Hi
+		}
+		if v.Err != nil || !(low <= want*(1+1e-12) && want*(1-1e-12) <= high && high-low <= 1e-7*want) {
+			t.Errorf("%s: found %v, %v, %v, want %v", property, v.Value, v.Bound, v.Err, want)
+		}
+	}
+	for property, want := range map[string]string{
+		`R{"loss"}max=? [ I=1 ]`:                        "?negative rewards with the reward objective I",
+		`R{"loss"}max=? [ C<=1 ]`:                       "?negative rewards with the reward objective C",
+		`R{"r"}max=? [ C<=1 || F s=2 ]`:                 "?",
+		`multi(R{"r"}max=? [ C<=1 ], P>=0.1 [ F s=2 ])`: "?C<=t of a Markov automaton",
+	} {
+		checkStorm(t, model, property, want)
+	}
+	checkStorm(t, waiting, `R{"r"}max=? [ I=1 ]`, "?some scheduler can stop the time")
+	checkStorm(t, waiting, `R{"r"}min=? [ C<=1 ]`, "?some scheduler can stop the time")
+}
+
 func TestMarkovAutomatonWithoutChoices(t *testing.T) {
 	for seed := range needs.Some(uint64(50)) {
 		rng := rand.New(rand.NewPCG(seed, 45))
@@ -422,6 +463,7 @@ func TestMarkovAutomatonWithoutChoices(t *testing.T) {
 		for ours, theirs := range map[string]string{
 			"Pmax=? [ F<=0.7 s=4 ]": "P=? [ F<=0.7 s=4 ]", "Pmin=? [ s!=3 U<=2 s=4 ]": "P=? [ s!=3 U<=2 s=4 ]",
 			"Tmin=? [ F s=4 ]": "T=? [ F s=4 ]", `R{"r"}max=? [ F s=4 ]`: `R{"r"}=? [ F s=4 ]`,
+			`R{"r"}max=? [ I=0.7 ]`: `R{"r"}=? [ I=0.7 ]`, `R{"r"}min=? [ C<=0.7 ]`: `R{"r"}=? [ C<=0.7 ]`,
 			"Smax=? [ s=2 ]": "S=? [ s=2 ]", `R{"r"}max=? [ S ]`: `R{"r"}=? [ S ]`,
 		} {
 			found, want := storm(t, text, result.Bounded, ours)[0], storm(t, chain, result.Bounded, theirs)[0]

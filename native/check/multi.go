@@ -416,7 +416,9 @@ func unsupportedInMulti(reward *logic.Objective) string {
 		return logic.Describe(reward.Expr)
 	case reward.Form == logic.LongRun:
 		return "a long-run average, R [ S ],"
-	case reward.Form == logic.Instantaneous:
+	case reward.Form == logic.TimedCumulative:
+		return "an R operator with C<=t of a Markov automaton"
+	case reward.Form == logic.Instantaneous, reward.Form == logic.TimedInstantaneous:
 		return "an R operator with I=k"
 	}
 	return ""

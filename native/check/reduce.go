@@ -163,7 +163,11 @@ func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Exp
 
 // checkPreserved returns an error if the outermost operator of a formula can have different values in a quotient and in the model.
 func checkPreserved(evaluation *evaluation, formula *logic.Formula) error {
-	isLongRun := formula.Kind == logic.SteadyState || formula.Kind == logic.Reward && formula.Objective.Form == logic.LongRun
+	isReward := formula.Kind == logic.Reward
+	if isReward && (formula.Objective.Form == logic.TimedCumulative || formula.Objective.Form == logic.TimedInstantaneous) {
+		return evaluation.unsupportedError(formula.Expr, "found a time bound of a Markov automaton, whose sojourn times a reduced model does not have")
+	}
+	isLongRun := formula.Kind == logic.SteadyState || isReward && formula.Objective.Form == logic.LongRun
 	if isLongRun && evaluation.property.Program.Model().IsMarkovAutomaton() {
 		return evaluation.unsupportedError(formula.Expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
 	}

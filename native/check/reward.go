@@ -67,6 +67,8 @@ func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.
 	switch objective.Form {
 	case logic.LongRun:
 		return e.longRunReward(formula, reward, direction)
+	case logic.TimedCumulative, logic.TimedInstantaneous:
+		return e.automatonReward(objective, reward, direction)
 	case logic.CostBoundedReward:
 		return e.costBoundedReward(formula, reward, direction)
 	case logic.TotalReward:

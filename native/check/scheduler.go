@@ -106,6 +106,8 @@ func schedulerOperator(property *Property) (*logic.Formula, error) {
 		return nil, costBoundedSchedulerError(property, formula.Path.Expr)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CostBoundedReward:
 		return nil, costBoundedSchedulerError(property, formula.Objective.Expr)
+	case formula.Kind == logic.Reward && (formula.Objective.Form == logic.TimedCumulative || formula.Objective.Form == logic.TimedInstantaneous):
+		return nil, noSchedulerError(property, formula.Objective.Expr, "found a time of a Markov automaton, whose schedulers depend on time and are not exported")
 	case formula.Kind == logic.Probability && formula.Path.Form == logic.Conditional:
 		return nil, conditionalSchedulerError(property, formula.Path.Expr)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:

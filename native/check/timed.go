@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
@@ -95,15 +96,21 @@ func withTimeBound(err error, pos syntax.Pos) error {
 	return err
 }
 
+// rewardTime evaluates the time of C<=t or I=t.
+func (e *evaluation) rewardTime(objective *logic.Objective) (solve.Time, error) {
+	enclosed, time, err := e.timeBound(objective.At)
+	if err == nil && time.None() {
+		err = e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
+	}
+	return time, err
+}
+
 // timedReward returns the expected reward of C<=t (up to time t) or I=t (at time t) in a CTMC, for a time t. If fractions are wanted, it computes very
 // narrow bounds instead, because the value is not rational; it is an error if bounds are not allowed.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
-	enclosed, bound, err := e.timeBound(objective.At)
+	bound, err := e.rewardTime(objective)
 	if err != nil {
 		return nil, err
-	}
-	if bound.None() {
-		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
 	if e.wantsFractions && !e.allowsBounds {
 		return nil, &inexactError{objective.Expr.Pos(), "a reward within a time bound of a CTMC is not rational; without --exact there is an interval"}
@@ -150,6 +157,45 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction so
 		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton, and %v", err)
 	}
 	return e.toNumbers(values, withTimeBound(err, cost.Bound.Pos))
+}
+
+// automatonReward returns the minimal or maximal expected reward of C<=t or I=t in a Markov automaton. The model of the evaluation is the embedded MDP.
+func (e *evaluation) automatonReward(objective *logic.Objective, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
+	if e.wantsFractions {
+		return nil, &inexactError{objective.Expr.Pos(), "a reward within a time bound of a Markov automaton is not rational; without --exact there is an interval"}
+	}
+	time, err := e.rewardTime(objective)
+	if err != nil {
+		return nil, err
+	}
+	rates, err := e.ratesWithDeadlocks()
+	if err != nil {
+		return nil, e.withPosition(err)
+	}
+	compute := solve.MarkovCumulReward
+	if objective.Form == logic.TimedInstantaneous {
+		compute = solve.MarkovInstantReward
+	}
+	values, err := compute(e.ctx, e.graph, reward, rates, time, direction, e.opts)
+	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) || errors.Is(err, solve.ErrTimeStands) {
+		return nil, e.unsupportedError(objective.Expr, "found %s at or until a time in a Markov automaton, and %v", objective.Letter(), err)
+	}
+	return e.toNumbers(values, withTimeBound(err, objective.At.Pos()))
+}
+
+// ratesWithDeadlocks returns the exit rates of a Markov automaton. The rate of a deadlock is 1: its reward is that of one unit of time.
+func (e *evaluation) ratesWithDeadlocks() (solve.Rates, error) {
+	exitRates, err := e.space.ExitRates()
+	if err != nil {
+		return solve.Rates{}, err
+	}
+	rates := solve.Rates{Low: slices.Clone(exitRates.Low), High: slices.Clone(exitRates.High)}
+	for s := range rates.Low {
+		if e.space.Model().IsDeadlock(s) && rates.High[s] == 0 {
+			rates.Low[s], rates.High[s] = 1, 1
+		}
+	}
+	return rates, nil
 }
 
 // longRunPerTime returns a long-run average per unit of time in a Markov automaton. The function compute gets the mean sojourn time of each

@@ -513,6 +513,8 @@ func (translation *translation) rewardOperator(formula *logic.Formula) (vectorVa
 		return translation.discountedReward(formula, vector)
 	case logic.CostBoundedReward:
 		return translation.rewardWithinBounds(formula, vector)
+	case logic.TimedCumulative, logic.TimedInstantaneous:
+		return vectorValue{}, translation.unsupported(formula.Expr, "a reward at or until a time of a Markov automaton")
 	case logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
 		return vectorValue{}, translation.unsupported(formula.Expr, "%s", logic.Describe(objective.Expr))
 	case logic.ReachReward:

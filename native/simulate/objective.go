@@ -226,6 +226,8 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 		objective.Monitor = builder.timedRewardMonitor(compile.InstantReward, formula)
 	case logic.LongRun:
 		builder.recordUnsupported(formula.Expr, "found the long-run reward S, simulation wants F, C<=t or I=t")
+	case logic.TimedCumulative, logic.TimedInstantaneous:
+		builder.recordUnsupported(formula.Expr, "found a time bound of a Markov automaton, which is not sampled; use the method states")
 	case logic.Discounted:
 		builder.setDiscounted(objective, formula)
 	case logic.ConditionalReward:

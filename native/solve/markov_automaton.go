@@ -78,13 +78,16 @@ type markovAutomaton struct {
 	uniformisation
 	direction       Direction
 	immediateStates []uint32    // the immediate maybe states, each after its successors
-	decidingStates  []uint32    // those with several choices or transitions; the others have the value of their only successor
+	decidingStates  []uint32    // those with several choices or transitions, or a reward; the others have the value of their only successor
 	targets         []uint32    // the targets of the graph's transitions, with a state that is not deciding replaced by its successor
 	hasChoices      bool        // an immediate state has several choices
 	leaveProb       []float64   // of each state: the probability to leave it in one uniformised step
 	immediateRelErr float64     // relative error of the values of immediate states
 	zeroTimeTargets *sparse.Set // states that reach right before any time passes
 	finalValues     *Values     // bounds on the values when no time remains; nil if these are 1 for zeroTimeTargets and 0 for others
+	maxValue        float64     // no value is greater
+	choiceRewards   []float64   // of each choice: its reward and that of its state; nil for none
+	maxStepReward   float64     // no uniformised step, with the immediate states that follow, has a greater mean reward
 	numTransitions  int         // of maybe states
 	meter           *meter
 }
@@ -118,7 +121,7 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 // newUniformisedAutomaton returns an automaton whose uniformisation rate is known, its immediate states, and a bound on the relative error of its
 // rates.
 func newUniformisedAutomaton(ctx context.Context, graph *sparse.Graph, rates Rates, direction Direction, opts Options) (automaton *markovAutomaton, immediate *sparse.Set, rateErr float64, err error) {
-	automaton = &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), direction: direction, leaveProb: make([]float64, graph.NumStates()), meter: newMeter(ctx, opts, 0)}
+	automaton = &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), direction: direction, maxValue: 1, leaveProb: make([]float64, graph.NumStates()), meter: newMeter(ctx, opts, 0)}
 	immediate, rateErr, err = automaton.chooseRate(rates)
 	return automaton, immediate, rateErr, err
 }
@@ -135,7 +138,7 @@ func (automaton *markovAutomaton) prepareSteps(maybe, immediate *sparse.Set, rat
 }
 
 // uniformise sets, for each timed maybe state, the probabilities to leave it and to stay in it in one uniformised step. It sets the upper
-// bounds of all maybe states to 1.
+// bounds of all maybe states to maxValue.
 func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates Rates) {
 	for state := range maybe.Minus(immediate).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(state))
@@ -143,7 +146,7 @@ func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates
 		automaton.stayProbs[state] = (automaton.uniformRate - rates.Low[state]) / automaton.uniformRate
 	}
 	for state := range maybe.All() {
-		automaton.values.Upper[state] = 1
+		automaton.values.Upper[state] = automaton.maxValue
 		first, end := automaton.graph.Choices(state)
 		automaton.numTransitions += int(automaton.graph.FirstTransition[end]-automaton.graph.FirstTransition[first]) + 1
 	}
@@ -216,15 +219,15 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 	return nil
 }
 
-// replaceTargets finds the deciding states: the immediate states with several choices or transitions. Every other immediate state has the value of its only
-// successor, so this successor replaces it as a target of transitions.
+// replaceTargets finds the immediate states that have several choices or transitions, or a reward: the deciding states. Every other immediate state has the
+// value of its only successor, which replaces it as a target of transitions.
 func (automaton *markovAutomaton) replaceTargets() {
 	graph := automaton.graph
 	successors := make(map[uint32]uint32)
 	for _, state := range automaton.immediateStates {
 		choice, endChoice := graph.Choices(int(state))
 		first, end := graph.Transitions(choice)
-		if endChoice != choice+1 || end != first+1 || graph.Prob(first) != 1 || graph.Target[first] == state {
+		if endChoice != choice+1 || end != first+1 || graph.Prob(first) != 1 || graph.Target[first] == state || automaton.rewardOf(choice) > 0 {
 			automaton.decidingStates = append(automaton.decidingStates, state)
 			continue
 		}
@@ -246,13 +249,22 @@ func (automaton *markovAutomaton) replaceTargets() {
 	}
 }
 
-// optimizeImmediate sets the values of immediate states, of which each follows its successors, to the optimum over their choices.
-func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []float64) {
+// rewardOf returns the reward of a choice and its state.
+func (automaton *markovAutomaton) rewardOf(choice int) float64 {
+	if automaton.choiceRewards == nil {
+		return 0
+	}
+	return automaton.choiceRewards[choice]
+}
+
+// optimizeImmediate sets the values of immediate states, of which each follows its successors, to the optimum over their choices. Rewards count times
+// rewardFactor.
+func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []float64, rewardFactor float64) {
 	for _, state := range states {
 		first, end := automaton.graph.Choices(int(state))
 		bestValue := 0.0
 		for choice := first; choice < end; choice++ {
-			value := automaton.immediateValue(state, choice, values)
+			value := automaton.immediateValue(state, choice, values, rewardFactor)
 			if choice == first || isBetter(value, bestValue, automaton.direction != Max) {
 				bestValue = value
 			}
@@ -261,10 +273,10 @@ func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []fl
 	}
 }
 
-// immediateValue returns the value of a choice of an immediate state: the mean value of its targets, without self-loops. If the choice has only self-loops,
-// the value is 0, because right is never reached.
-func (automaton *markovAutomaton) immediateValue(state uint32, choice int, values []float64) float64 {
-	sum, leaveProb, hasLoop := 0.0, 0.0, false
+// immediateValue returns the value of a choice of an immediate state: its reward until the state is left, and the mean value of its targets other than
+// the state. It is 0 if all targets are the state and there is no reward.
+func (automaton *markovAutomaton) immediateValue(state uint32, choice int, values []float64, rewardFactor float64) float64 {
+	sum, leaveProb, hasLoop := rewardFactor*automaton.rewardOf(choice), 0.0, false
 	first, end := automaton.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		if automaton.targets[transition] == state {
@@ -282,8 +294,8 @@ func (automaton *markovAutomaton) immediateValue(state uint32, choice int, value
 }
 
 // stepTimed computes the value of each timed maybe state before one uniformised step, and writes it to nextValues. values has the values after
-// the step.
-func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error {
+// the step. Rewards count times rewardFactor.
+func (automaton *markovAutomaton) stepTimed(values, nextValues []float64, rewardFactor float64) error {
 	graph := automaton.graph
 	inParallelParts(len(automaton.maybeStates), minStatesPerPart, func(from, to int) {
 		for _, state := range automaton.maybeStates[from:to] {
@@ -291,7 +303,7 @@ func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error 
 			if graph.FirstChoice != nil {
 				choice = graph.FirstChoice[state]
 			}
-			sum := 0.0
+			sum := rewardFactor * automaton.rewardOf(int(choice))
 			for i, end := graph.FirstTransition[choice], graph.FirstTransition[choice+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[automaton.targets[i]]
 			}
@@ -372,15 +384,15 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 func (automaton *markovAutomaton) valuesAtEnd() (lower, upper []float64) {
 	if final := automaton.finalValues; final != nil {
 		lower, upper = slices.Clone(final.Lower), slices.Clone(final.Upper)
-		automaton.optimizeImmediate(automaton.immediateStates, lower)
-		automaton.optimizeImmediate(automaton.immediateStates, upper)
+		automaton.optimizeImmediate(automaton.immediateStates, lower, 1)
+		automaton.optimizeImmediate(automaton.immediateStates, upper, 1)
 		return lower, upper
 	}
 	upper = make([]float64, len(automaton.leaveProb))
 	for state := range automaton.zeroTimeTargets.All() {
 		upper[state] = 1
 	}
-	automaton.optimizeImmediate(automaton.immediateStates, upper)
+	automaton.optimizeImmediate(automaton.immediateStates, upper, 1)
 	return slices.Clone(upper), upper
 }
 
@@ -432,9 +444,9 @@ func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, step
 		newLower = slices.Clone(newUpper)
 	}
 	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.lastNumber()+2) + unitRoundoff*float64(len(stepCount.weights)+8))
-	absErr := errMargin*stepCount.truncatedProb + automaton.rounding.leastBound
+	absErr := automaton.omittedReward(stepCount, slices.Max(upper)) + automaton.rounding.leastBound
 	automaton.widen(newLower, newUpper, relErr, absErr)
-	return newLower, newUpper, relErr + absErr, nil
+	return newLower, newUpper, relErr*slices.Max(newUpper) + absErr, nil
 }
 
 // widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
@@ -442,7 +454,7 @@ func (automaton *markovAutomaton) widen(lower, upper []float64, relErr, absErr f
 	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediateStates} {
 		for _, state := range states {
 			lower[state] = automaton.rounding.roundDown(lower[state], relErr)
-			upper[state] = min(automaton.rounding.roundUp(upper[state], relErr)+absErr, 1)
+			upper[state] = min(automaton.rounding.roundUp(upper[state], relErr)+absErr, automaton.maxValue)
 		}
 	}
 }
@@ -457,13 +469,16 @@ func (automaton *markovAutomaton) tighten(lower, upper []float64) {
 
 // width returns the greatest width of the bounds of an initial state. minUpper is the least positive upper bound of an initial state, or 1 if there is none.
 func (automaton *markovAutomaton) width() (width, minUpper float64) {
-	minUpper = 1
+	minUpper = math.Inf(1)
 	for _, state := range automaton.graph.Initial {
 		lower, upper := automaton.values.Lower[state], automaton.values.Upper[state]
 		width = max(width, upper-lower)
 		if upper > 0 {
 			minUpper = min(minUpper, upper)
 		}
+	}
+	if math.IsInf(minUpper, 1) {
+		minUpper = 1
 	}
 	return width, minUpper
 }
@@ -487,24 +502,24 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 		if numSteps == stepCount.lastNumber() {
 			break
 		}
-		if err := automaton.stepTimed(values, nextValues); err != nil {
+		if err := automaton.stepTimed(values, nextValues, 1); err != nil {
 			return nil, err
 		}
-		automaton.optimizeImmediate(automaton.decidingStates, nextValues)
+		automaton.optimizeImmediate(automaton.decidingStates, nextValues, 1)
 		values, nextValues = nextValues, values
 	}
-	automaton.optimizeImmediate(automaton.immediateStates, meanValues)
+	automaton.optimizeImmediate(automaton.immediateStates, meanValues, 1)
 	return meanValues, nil
 }
 
 // stepCountingValue returns the optimal values of schedulers that know only how many steps of the piece have been made. It iterates backwards from the
 // greatest number of steps. In each iteration it adds the values at the end of the piece times the probability that the piece has exactly this number of
-// steps.
+// steps. A reward of a step, or of an immediate state after a step, counts times the probability that the piece has this step.
 func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	laterValues, nextValues := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // the probability that the piece has at least this number of steps
 	for step := stepCount.lastNumber(); step >= 0; step-- {
-		if err := automaton.stepTimed(laterValues, nextValues); err != nil {
+		if err := automaton.stepTimed(laterValues, nextValues, tailProb); err != nil {
 			return nil, err
 		}
 		if weight := stepCount.probabilityOf(step); weight > 0 {
@@ -518,12 +533,12 @@ func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepC
 		for state := range automaton.zeroTimeTargets.All() {
 			nextValues[state] = tailProb
 		}
-		automaton.optimizeImmediate(automaton.decidingStates, nextValues)
+		automaton.optimizeImmediate(automaton.decidingStates, nextValues, tailProb)
 		laterValues, nextValues = nextValues, laterValues
 	}
 	for state := range automaton.zeroTimeTargets.All() {
 		laterValues[state] = 1
 	}
-	automaton.optimizeImmediate(automaton.immediateStates, laterValues)
+	automaton.optimizeImmediate(automaton.immediateStates, laterValues, 1)
 	return laterValues, nil
 }

@@ -65,14 +65,18 @@ func integrateBellman(graph *sparse.Graph, r solve.Rates, left, right *sparse.Se
 	for s := range right.All() {
 		final[s] = 1
 	}
-	return integrateFrom(final, graph, r, left, right, time, dir)
+	return integrateFrom(final, nil, graph, r, left, right, time, dir)
 }
 
-// integrateFrom is integrateBellman with the given final values, of which those of immediate states in left do not matter.
-func integrateFrom(x []float64, graph *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
+// integrateFrom is integrateBellman with the given final values, of which those of immediate states in left do not matter, and rewards of choices, which
+// may be nil.
+func integrateFrom(x, rewards []float64, graph *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
 	n := graph.NumStates()
 	mean := func(c int, x []float64) float64 {
 		sum := 0.0
+		if rewards != nil {
+			sum = rewards[c]
+		}
 		lo, hi := graph.Transitions(c)
 		for i := lo; i < hi; i++ {
 			sum += graph.Prob(i) * x[graph.Target[i]]
@@ -166,7 +170,7 @@ func TestMarkovInterval(t *testing.T) {
 			for s := range left.Complement().All() {
 				final[s] = 0
 			}
-			want := integrateFrom(final, graph, r, left, sparse.NewSet(n), from, dir)
+			want := integrateFrom(final, nil, graph, r, left, sparse.NewSet(n), from, dir)
 			values, err := solve.MarkovIntervalUntil(t.Context(), graph, left, right, r, solve.Interval{From: at(from), To: at(from + length)}, dir, solve.Options{})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)

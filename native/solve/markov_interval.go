@@ -79,6 +79,7 @@ func newStayingAutomaton(ctx context.Context, graph *sparse.Graph, left *sparse.
 	automaton.zeroTimeTargets = sparse.NewSet(graph.NumStates())
 	automaton.finalValues = &Values{Lower: slices.Clone(final.Lower), Upper: slices.Clone(final.Upper)}
 	automaton.finalValues.setAll(maybe.Complement(), 0)
+	automaton.maxValue = slices.Max(automaton.finalValues.Upper)
 	automaton.values.Converged = maybe.Empty()
 	return automaton, automaton.prepareSteps(maybe, immediate, rates, rateErr)
 }

@@ -22,6 +22,8 @@ const (
 	ZeroUnlessReached                    // F0: the same, but 0 for a path that reaches none
 	ConditionalReward                    // another objective over the paths that satisfy a path formula
 	CoSafe                               // the reward until a path formula is satisfied whatever follows
+	TimedCumulative                      // C<=t of a Markov automaton: the reward until a time
+	TimedInstantaneous                   // I=t of a Markov automaton: the reward of the state at a time
 )
 
 // Objective is the objective of R.
@@ -36,7 +38,7 @@ type Objective struct {
 	IsRatio bool
 	// Target are the states until which ReachReward, BoundedReachReward, UntilReached and ZeroUnlessReached count.
 	Target sema.Expr
-	// At is the number of steps or the time of Cumulative and Instantaneous.
+	// At is the number of steps or the time of Cumulative and Instantaneous, also of the timed ones.
 	At sema.Expr
 	// Discount is the discount factor of Discounted; At is its number of steps, or nil.
 	Discount sema.Expr
@@ -88,9 +90,14 @@ func rewardForm(path *sema.RewardPath) RewardForm {
 	case syntax.LongRun:
 		return LongRun
 	case syntax.Instantaneous:
+		if path.IsTime {
+			return TimedInstantaneous
+		}
 		return Instantaneous
 	}
 	switch {
+	case path.IsTime:
+		return TimedCumulative
 	case path.Bound != nil:
 		return Cumulative
 	case len(path.Costs) > 0:
@@ -102,9 +109,9 @@ func rewardForm(path *sema.RewardPath) RewardForm {
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.
 func (o *Objective) Letter() string {
 	switch o.Form {
-	case Cumulative, CostBoundedReward, TotalReward, Discounted:
+	case Cumulative, CostBoundedReward, TotalReward, Discounted, TimedCumulative:
 		return "C"
-	case Instantaneous:
+	case Instantaneous, TimedInstantaneous:
 		return "I"
 	case LongRun:
 		return "S"

@@ -194,7 +194,7 @@ func (f *folder) foldOperator(expr Expr) Expr {
 	case *Reward:
 		return f.foldReward(expr)
 	case *RewardPath:
-		return &RewardPath{expr.Base, expr.Kind, f.fold(expr.Bound), f.fold(expr.Target), f.foldCosts(expr.Costs), f.fold(expr.Discount)}
+		return &RewardPath{expr.Base, expr.Kind, f.fold(expr.Bound), expr.IsTime, f.fold(expr.Target), f.foldCosts(expr.Costs), f.fold(expr.Discount)}
 	case *Conditional:
 		return &Conditional{expr.Base, f.fold(expr.X), f.fold(expr.Condition)}
 	case *Quant:

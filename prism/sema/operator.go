@@ -344,6 +344,7 @@ func (r *resolver) resolveRewardPath(expr *syntax.RewardPath) Expr {
 		Base:     Base{Path, expr.Pos()},
 		Kind:     expr.Kind,
 		Bound:    r.resolveOptional(expr.Bound),
+		IsTime:   expr.Bound != nil && r.model.isEmbeddedMDP,
 		Target:   r.resolveOptional(expr.Target),
 		Costs:    r.resolveCosts(expr.Costs, operator),
 		Discount: r.resolveOptional(expr.Discount),

@@ -183,6 +183,8 @@ type (
 		Base
 		Kind  syntax.RewardPathKind
 		Bound Expr // nil for total C and for S
+		// IsTime says that Bound is a time of a Markov automaton.
+		IsTime bool
 		// Target is the target of Fc and F0; nil for others.
 		Target Expr
 		Costs  []Cost

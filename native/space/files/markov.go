@@ -35,7 +35,7 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 		reward.RelErr += 2 * sema.UnitRoundoff
 	}
 	name := addTimeReward(imported, exitRates, exact)
-	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time; long-run averages, and bounds on the time of F and U, are computed on the automaton itself", name))
+	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time; long-run averages, and bounds on the time of F, U and R, are computed on the automaton itself", name))
 	return nil
 }
 
