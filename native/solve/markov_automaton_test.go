@@ -159,6 +159,7 @@ func TestMarkovUntil(t *testing.T) {
 
 // TestMarkovInterval compares time intervals with a lower end above 0 with two integrations.
 func TestMarkovInterval(t *testing.T) {
+	numQuestions, numConverged := 0, 0
 	for seed := range needs.OrFull(uint64(15), 60) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		graph, r := automaton(t, rng, 3, 0.5)
@@ -180,10 +181,18 @@ func TestMarkovInterval(t *testing.T) {
 					t.Errorf("seed %d, direction %d, [%v, %v], state %d: found [%v, %v], want %v", seed, dir, from, from+length, s, lo, hi, x)
 				}
 			}
-			if lo, hi := values.Lower[0], values.Upper[0]; !values.Converged || hi-lo > 1e-8*hi {
+			numQuestions++
+			if !values.Converged { // the work limit was reached: the bounds hold and are wide
+				continue
+			}
+			numConverged++
+			if lo, hi := values.Lower[0], values.Upper[0]; hi-lo > 1e-8*hi {
 				t.Errorf("seed %d, direction %d: found [%v, %v], want a relative width of 1e-8", seed, dir, lo, hi)
 			}
 		}
+	}
+	if numConverged < numQuestions*9/10 {
+		t.Errorf("%d of %d answers have the wanted width, want nine in ten", numConverged, numQuestions)
 	}
 }
 
