@@ -84,7 +84,7 @@ func TestBoxes(t *testing.T) {
 		}
 		props := []string{
 			over(fmt.Sprintf(`P%s=? [ F "goal" ]`, which)), over(fmt.Sprintf(`R{"r"}%s=? [ F "goal" ]`, which)), over(fmt.Sprintf(`P%s=? [ !(x=%d) U z=%d ]`, which, 1+r.IntN(3), r.IntN(3))),
-			over(fmt.Sprintf("R{\"r\"}%s=? [ C ]", which)), over(fmt.Sprintf(`P%s=? [ G !(x=%d & late) ]`, which, r.IntN(4))), fmt.Sprintf(`filter(forall, P>=0.5 [ (x<3) W "goal" ], "init")`),
+			over(fmt.Sprintf("R{\"r\"}%s=? [ C ]", which)), over(fmt.Sprintf(`P%s=? [ G !(x=%d & late) ]`, which, r.IntN(4))), `filter(forall, P>=0.5 [ (x<3) W "goal" ], "init")`,
 			fmt.Sprintf(`R{"r"}%s=? [ F x=%d & f=%d ]`, which, r.IntN(4), r.IntN(3)),
 		}
 		whole, boxed := checkWithBoxes(t, model, props, nil, false), checkWithBoxes(t, model, props, nil, true)
