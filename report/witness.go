@@ -284,17 +284,16 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 	if witness.Holds {
 		outcome = "holds"
 	}
-	visited := "that paths visit before the formula is decided"
+	under := ""
 	if witness.Scheduler {
-		visited = "that paths of this scheduler visit before the formula is decided"
+		under = " under this scheduler"
 	}
-	sentence := func(count, total int, kind, where string, lower result.JSONNumber, minimal bool) {
-		fmt.Fprintf(w, "%s %s %s enough to break the bound: in a model of %s alone, the formula %s with probability about %s, which is %s. %s\n",
-			shareText(count, total, kind), where, noun.Verb(count, "is", "are"), noun.Verb(count, "it", "these "+kind+"s"), outcome, number.Text(float64(lower)),
-			wantedText(witness.Wanted), minimalityText(count, kind, minimal))
+	sentence := func(share, condition string, count int, kind string, lower result.JSONNumber, minimal bool) {
+		fmt.Fprintf(w, "%s %s enough to break the bound: the paths that %s, and on which the formula %s, have probability about %s, which is %s. %s\n",
+			share, noun.Verb(count, "is", "are"), condition, outcome, number.Text(float64(lower)), wantedText(witness.Wanted), minimalityText(count, kind, minimal))
 	}
 	fmt.Fprintln(w)
-	sentence(subsystem.States, subsystem.Of, "state", visited, subsystem.Lower, subsystem.Minimal)
+	sentence(shareText(subsystem.States, subsystem.Of, "searched state")+under, "visit no other state", subsystem.States, "state", subsystem.Lower, subsystem.Minimal)
 	if subsystem.Commands == nil {
 		return nil
 	}
@@ -307,7 +306,8 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 			noun.Count(subsystem.OfCommands, "command"), outcome, number.Text(float64(subsystem.LowerCommands)), cause)
 		return err
 	}
-	sentence(len(subsystem.Commands), subsystem.OfCommands, "command", "of the model", subsystem.LowerCommands, subsystem.CommandsMinimal)
+	share := shareText(len(subsystem.Commands), subsystem.OfCommands, "command") + " of the model"
+	sentence(share, "use no other command", len(subsystem.Commands), "command", subsystem.LowerCommands, subsystem.CommandsMinimal)
 	fmt.Fprintln(w)
 	commandTable := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, command := range subsystem.Commands {
@@ -316,7 +316,7 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 	return commandTable.Write(w, format, opt)
 }
 
-// shareText returns how many of all states or commands a subsystem has.
+// shareText says how many of all states or commands a subsystem has, such as "4 of the 13 searched states".
 func shareText(count, total int, kind string) string {
 	switch {
 	case count < total:

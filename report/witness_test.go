@@ -89,12 +89,12 @@ func TestWitnessInTheInitialState(t *testing.T) {
 			"Under a scheduler that minimises the probability of the formula, the formula cannot hold on any path from the initial state, so the path ends there. Its probability is 1. This is more than 1/100, so the property fails.",
 			"in this state: s=0",
 			"This scheduler chooses [safe] in (s=0), [back] in (s=1), and in 1 more state. --export-scheduler FILE writes its choices.",
-			"1 of the 3 states that paths of this scheduler visit before the formula is decided is enough to break the bound: in a model of it alone, the formula fails with probability about 1, which is more than 1/100. It cannot be left out.",
+			"1 of the 3 searched states under this scheduler is enough to break the bound: the paths that visit no other state, and on which the formula fails, have probability about 1, which is more than 1/100. It cannot be left out.",
 			"No command is needed to break the bound: a model without the 7 commands stays in its initial state, and the formula fails there with probability about 1. So not the commands but the choices of the scheduler explain the failure.",
 		}},
 		{chain, result.ResolutionUnknown, []string{
 			"The formula holds already in the initial state, so the path ends there. Its probability is 1.",
-			"The only state that paths visit before the formula is decided is enough to break the bound",
+			"The only searched state is enough to break the bound",
 		}},
 	} {
 		verdict := result.Verdict{Property: "P>=0.99 [ F s=3 ]", Engine: "native", Value: result.Value{Kind: result.Boolean}, Resolution: test.resolution, Witnesses: []result.Witness{test.witness}}

@@ -298,17 +298,20 @@ func fractionOrNil(bound *big.Rat) any {
 	return bound.RatString()
 }
 
-// provenText returns a proven number as text: a fraction if the number is exact and the fraction is short, otherwise an interval.
+// provenText returns a proven number as text: a fraction if the number is exact and the fraction is short, otherwise an interval that contains it.
 func provenText(checked *certify.Result, bounds interval.Interval) string {
 	const maxFraction = 24
 	if checked.Lower == nil {
 		return "infinite"
 	}
-	isExact := checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0
-	if text := checked.Lower.RatString(); isExact && len(text) <= maxFraction {
+	decimals := "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
+	if isExact := checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0; !isExact {
+		return decimals
+	}
+	if text := checked.Lower.RatString(); len(text) <= maxFraction {
 		return text
 	}
-	return "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
+	return "a fraction in " + decimals
 }
 
 // number returns the shortest decimal text of a float64.

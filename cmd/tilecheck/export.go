@@ -164,7 +164,7 @@ func (c *exportCmd) requestedOutputs() ([]output, error) {
 			continue
 		}
 		if name != "-" && len(c.Formats) == 0 {
-			return nil, usageError("--output: %q %s; also .jani, or --formats", name, wantStateFormat(name))
+			return nil, usageError("--output: %q %s, or .jani; --formats chooses for a name without an extension", name, wantStateFormat(name))
 		}
 		outputs = append(outputs, output{name, named.Expand(formats), ""})
 	}

@@ -45,7 +45,7 @@ type workersFlag struct {
 type samplingFlags struct {
 	Samples         *int64 `help:"Number of paths (default: 1000, or what --width needs)." placeholder:"N"`
 	confidenceFlags `embed:""`
-	Width           *float64 `help:"Half-width (sim, ci, aci); sprt: indifference region (0.05)." placeholder:"W"`
+	Width           *float64 `help:"Half-width of intervals; sprt: indifference region (0.05)." placeholder:"W"`
 	MaxPath         int64    `rare:"" help:"Steps after which a path that has not decided the property is given up." default:"10000" placeholder:"N"`
 	MaxReward       float64  `rare:"" help:"Bound of a path's absolute reward: with it, mean rewards get a valid interval." placeholder:"R"`
 	Seed            *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`

@@ -88,7 +88,7 @@ func (checker *checker) warnDecision(outcome stats.Outcome, interval stats.Inter
 		if interval.Sound() && interval.Contains(checker.objective.Bound) {
 			decidedBy = fmt.Sprintf("the test SPRT decided the answer, not the interval, which contains the bound %v; ", checker.objective.Bound)
 		}
-		checker.addWarning("%sSPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer; --width changes the %[3]v", decidedBy, stats.Alpha(outcome.Confidence), outcome.Width)
+		checker.addWarning("%sSPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer; --width changes this distance, --confidence the probability", decidedBy, stats.Alpha(outcome.Confidence), outcome.Width)
 		return
 	}
 	if interval.Sound() && interval.Contains(checker.objective.Bound) {

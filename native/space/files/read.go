@@ -256,7 +256,7 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 
 // unread returns the sentences about the files that are not among the sources.
 func (sources *Sources) unread() syntax.UnreadFiles {
-	const withoutFile = "%s was read without %s (with it: %s)"
+	const withoutFile = "%s was read without %s (with it: %s; export and resolve write such files)"
 	var unread syntax.UnreadFiles
 	name := sources.Transitions.Name
 	if sources.States == nil {
