@@ -121,7 +121,7 @@ func (c *compareModelsCmd) newExperiment(job runner.Job) (*experiment.Experiment
 	}
 	modelExperiment, err := experiment.New(options)
 	if err != nil && slices.ContainsFunc(options.Strategies, isPlayer) { // suggest the command for strategies that only play games
-		return nil, usageError("compare models: %w; the strategies of tilecheck strategies play in %s, and tilecheck export-strategy writes a model for tilecheck check", err, c.playersCommand())
+		return nil, usageError("compare models: %w; other strategies play games (%s), and export-strategy writes their models for check", err, c.playersCommand())
 	}
 	return modelExperiment, asUsageError(err)
 }

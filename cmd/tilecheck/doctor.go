@@ -83,6 +83,9 @@ func (c *checkup) addFailed(item, state string, err error, isNamedByUser bool) {
 // nextCommand returns a note that suggests which command the user may run next.
 func (c *checkup) nextCommand() string {
 	const models = " MODEL PROPS"
+	if len(c.failedNames) > 0 {
+		return "next: correct or unset what the last line names, and run tilecheck doctor again"
+	}
 	if len(c.readyTools) > 0 {
 		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.readyTools, ",")
 	}

@@ -53,7 +53,7 @@ type cli struct {
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bench benchCmd `cmd:"" group:"Tests of models:" help:"Measure tools on models, and compare measurements."`
-	Rerun rerunCmd `cmd:"" group:"Tests of models:" help:"Repeat a run that was recorded with --record-run, and say what differs."`
+	Rerun rerunCmd `cmd:"" group:"Tests of models:" help:"Repeat a recorded run (--record-run) on its recorded inputs, and say what differs."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`

@@ -97,11 +97,11 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 func describeWrongUpdates(publishedFit, rulesFit *thesisFit) []string {
 	texts := []string{fmt.Sprintf("Two wrong updates explain %d of %d cells (exact test, %g %% confidence for all together).", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)}
 	if rulesFit.squaredZScores+publishedFit.squaredZScores > 0 {
-		text := fmt.Sprintf("Sum of (difference / standard deviation) squared: faults %.0f", publishedFit.squaredZScores)
+		text := fmt.Sprintf("Misfit (chi-squared): faults %.0f", publishedFit.squaredZScores)
 		if rulesFit.numCompared > 0 {
 			text += fmt.Sprintf(", rules %.0f", rulesFit.squaredZScores)
 		}
-		texts = append(texts, text+fmt.Sprintf("; about %d by chance.", publishedFit.numVarying))
+		texts = append(texts, text+fmt.Sprintf("; about %d is expected of a right model.", publishedFit.numVarying))
 	}
 	return texts
 }
