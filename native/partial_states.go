@@ -46,14 +46,13 @@ const (
 type partOptions struct {
 	first int
 	stage int // for a DTMC: the number of states of each further stage
-	// truncates says that some property may have its value, or bounds, from a part of any kind of model.
+	// truncates says that a part of the states may suffice for the value of some property, or for bounds on it; see checkTruncated.
 	truncates bool
-	// reorders says that the model is a Markov automaton, so that a property may have its value from fewer states; see checkReordered.
+	// reorders says that the model is a Markov automaton, so that commands may be reordered to explore fewer states; see checkReordered.
 	reorders bool
 }
 
-// canTruncate reports whether a part of the states gives bounds of a value, for a type of model. See
-// check.Truncated.
+// canTruncate reports whether check.Truncated can compute bounds on a value from a part of the states, for a type of model.
 func canTruncate(modelType syntax.ModelType) bool {
 	switch modelType {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
@@ -62,21 +61,21 @@ func canTruncate(modelType syntax.ModelType) bool {
 	return false
 }
 
-// partOptionsOf returns how many states of a plan's model are explored first. A part of the states may suffice for Pmax in an MDP, for reachability in a
-// DTMC, or for bounds of a value. The options are zero, which stands for all states, if an output such as a scheduler needs all states.
+// partOptionsOf returns how many states of a plan's model are explored before the first property is checked. The options are zero, which means all states,
+// if an option of the job needs all states, or if all properties do.
 func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates(&plan.Job) {
 		return partOptions{}
 	}
 	modelType, numeric := plan.Model.ModelType(), &plan.Job.Numeric
-	hasPmax, hasReachability, hasTruncatable := classifyProperties(plan)
-	options := partOptions{truncates: hasTruncatable && canTruncate(modelType), reorders: plan.Model.IsMarkovAutomaton()}
+	hasPmax, hasReachability, allowsTruncation := classifyProperties(plan)
+	options := partOptions{truncates: allowsTruncation && canTruncate(modelType), reorders: plan.Model.IsMarkovAutomaton()}
 	switch {
-	case modelType == syntax.MDP && hasPmax:
+	case modelType == syntax.MDP && hasPmax: // a scheduler may attain probability 1 in the first states
 		options.first = firstStates
 	case options.truncates, options.reorders:
 		options.first = truncatedStates
-	case modelType == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
+	case modelType == syntax.DTMC && hasReachability && numeric.MaxStates == 0: // the probability may be summed in stages
 		options.first, options.stage = firstChainStates, stageStates
 	}
 	if numeric.MaxStates > 0 && numeric.MaxStates < options.first {
@@ -92,9 +91,9 @@ func needsAllStates(job *runner.Job) bool {
 		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
 }
 
-// classifyProperties reports whether some property of a plan is Pmax, whether some property is a reachability property, and whether a part of
-// the states may suffice for bounds of some property.
-func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncatable bool) {
+// classifyProperties reports whether a plan has a property of a maximal probability, whether it has a reachability property, and whether it allows
+// truncation: whether the model may have infinitely many states, or some property has a bound on steps or time. Then a part of the states may suffice.
+func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, allowsTruncation bool) {
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
@@ -102,18 +101,18 @@ func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncat
 		property := logic.Read(task.Property.X)
 		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
 		hasReachability = hasReachability || property.Reaches()
-		hasTruncatable = hasTruncatable || plan.Model.Unbounded() || logic.HasBounds(task.Property.X)
+		allowsTruncation = allowsTruncation || plan.Model.Unbounded() || logic.HasBounds(task.Property.X)
 	}
-	return hasPmax, hasReachability, hasTruncatable
+	return hasPmax, hasReachability, allowsTruncation
 }
 
-// partialStates is an instance whose first states are explored. It explores all states when a property needs them.
+// partialStates is an instance of a model of which only the first states are explored. It explores all states when a property needs them.
 type partialStates struct {
 	*statesMethod
 	model       *compile.Model
-	firstSpace  *explicit.Space // the first states
-	firstStates *check.Checker  // of the first states
-	fullModel   *exploredModel  // all states; nil until they are explored
+	firstSpace  *explicit.Space // the space of the first states
+	firstStates *check.Checker  // the checker of the first states
+	fullModel   *exploredModel  // the model with all states; nil until they are explored
 	lastLimit   int             // the limit of states of the last exploration
 	err         error           // the error of the last exploration
 }
@@ -159,7 +158,7 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 // and at last checks the whole model. It always explores a model of at most wholeStates states completely, because the verdict reports the size of
 // the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
-	verdict, ok := partial.firstStates.FromPart(ctx, &property.Instance)
+	verdict, ok := partial.firstStates.CheckAlmostSure(ctx, &property.Instance)
 	var refinement refiner
 	if !ok {
 		if refinement = partial.newRefinement(property); refinement == nil {
@@ -249,9 +248,9 @@ type truncation struct {
 
 	size        int             // the number of states of the next part
 	answer      *result.Verdict // the best verdict so far; nil for none
-	answerWidth float64         // the width of its interval
-	isAccurate  bool            // it is as accurate as required
-	hasFailed   bool            // it is an error that larger parts do not avoid
+	answerWidth float64         // the width of the interval of answer
+	isAccurate  bool            // answer is as accurate as required
+	hasFailed   bool            // answer is an error that larger parts do not avoid
 	stallCount  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
 	limitErr    error           // why larger parts are not explored; nil if they may be
 	seconds     float64         // the time for the checks of all parts

@@ -15,23 +15,23 @@ import (
 	"tilecheck/result"
 )
 
-// numSampled is the number of states that show whether executing commands at once saves many states.
+// numSampled is the number of states from which isWorthReordering estimates how many states a reduction saves.
 const numSampled = 1000
 
-// checkReordered checks F or U of a Markov automaton on fewer states: commands whose order does not matter are executed at once, and states that decide
-// the property have no successors. ok is false if the property is not supported, or if few states would be saved.
+// checkReordered checks F or U of a Markov automaton on a reduced state space: it executes commands whose order does not matter in one step, and does not
+// explore the successors of states that decide the property. ok is false if the property is not supported, or if the reduction would save few states.
 func (partial *partialStates) checkReordered(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
 	program := property.Program
-	path, reward := reachedPath(&property.Instance)
+	path, rewardIndex := reachabilityPath(&property.Instance)
 	if path == nil {
 		return verdict, false
 	}
 	left, right := definitionOf(program, path.Left), definitionOf(program, path.Right)
-	reduction := stubborn.Find(program, left, right, reward)
+	reduction := stubborn.Find(program, left, right, rewardIndex)
 	if reduction == nil || !partial.isWorthReordering(reduction) {
 		return verdict, false
 	}
-	compiled, err := compile.Compile(stoppedAt(program, left, right), compile.Options{})
+	compiled, err := compile.Compile(withAbsorbingDecidedStates(program, left, right), compile.Options{})
 	if err != nil {
 		return verdict, false
 	}
@@ -47,8 +47,8 @@ func (partial *partialStates) checkReordered(ctx context.Context, property *chec
 	return verdict, true
 }
 
-// isWorthReordering reports whether a reduction changes at least half of a sample of the states that were explored first. It is true if no states were
-// explored.
+// isWorthReordering reports whether at least half of a sample of the first states have a command that the reduction executes at once. It is true if no
+// states were explored.
 func (partial *partialStates) isWorthReordering(reduction *stubborn.Reduction) bool {
 	if partial.firstSpace == nil {
 		return true
@@ -56,38 +56,41 @@ func (partial *partialStates) isWorthReordering(reduction *stubborn.Reduction) b
 	executor := reduction.NewExecutor()
 	numStates := partial.firstSpace.Model().NumStates()
 	stride := max(numStates/numSampled, 1)
-	numChanged, total := 0, 0
+	numChanged, numSeen := 0, 0
 	var state, executed []int32
 	for i := 0; i < numStates; i += stride {
 		state = partial.firstSpace.State(state, i)
 		executed = append(executed[:0], state...)
 		executor.Execute(executed)
-		total++
+		numSeen++
 		if !slices.Equal(state, executed) {
 			numChanged++
 		}
 	}
-	return 2*numChanged >= total
+	return 2*numChanged >= numSeen
 }
 
-// reachedPath returns the path formula of P [ F ] or P [ U ], with or without a time bound, or of an expected reward until a target, and the index of
-// the reward structure (-1 for P). These values depend neither on later states after the formula is decided, nor on the number of steps. It returns nil
-// for other properties.
-func reachedPath(property *logic.Property) (path *logic.Path, reward int) {
+// reachabilityPath returns the path formula F or U of a property P or R, and the index of the reward structure, which is -1 for P. A formula of P may have an
+// upper bound on the time. The value of such a property depends neither on the states after the formula is decided, nor on the number of steps. path is
+// nil for other properties.
+func reachabilityPath(property *logic.Property) (path *logic.Path, rewardIndex int) {
 	formula := logic.FormulaOf(property.Expr)
-	path, reward = formula.Path, -1
+	path, rewardIndex = formula.Path, -1
 	if formula.Kind == logic.Reward && formula.Objective.Form == logic.ReachReward && !formula.Objective.IsRatio {
-		path, reward = formula.Objective.Path, formula.Objective.Struct
+		path, rewardIndex = formula.Objective.Path, formula.Objective.Struct
 	}
-	isSupported := path != nil && !path.IsNegated && (path.Reaches() || path.Form == logic.CostBounded && !slices.ContainsFunc(path.Costs, hasOtherBound))
-	if !isSupported || !formula.Measure() {
+	if path == nil || path.IsNegated || !formula.Measure() {
 		return nil, -1
 	}
-	return path, reward
+	hasTimeBoundsOnly := path.Form == logic.CostBounded && !slices.ContainsFunc(path.Costs, isNotUpperTimeBound)
+	if !path.Reaches() && !hasTimeBoundsOnly {
+		return nil, -1
+	}
+	return path, rewardIndex
 }
 
-// hasOtherBound reports whether a bound is not an upper bound on the time.
-func hasOtherBound(cost sema.Cost) bool { return !cost.IsTime || cost.Bound.Low != nil }
+// isNotUpperTimeBound reports whether a bound limits something other than the time, or has a lower end.
+func isNotUpperTimeBound(cost sema.Cost) bool { return !cost.IsTime || cost.Bound.Low != nil }
 
 // definitionOf returns the expression of a label, and other expressions unchanged.
 func definitionOf(program *sema.Program, expr sema.Expr) sema.Expr {
@@ -97,18 +100,18 @@ func definitionOf(program *sema.Program, expr sema.Expr) sema.Expr {
 	return expr
 }
 
-// stoppedAt returns a program in which each state that decides `left U right` has no transitions except a self-loop. left may be nil, which stands for
-// true.
-func stoppedAt(program *sema.Program, left, right sema.Expr) *sema.Program {
+// withAbsorbingDecidedStates returns a copy of a program in which each state that decides `left U right` is absorbing: it has a self-loop and no other
+// transition. left may be nil, which stands for true.
+func withAbsorbingDecidedStates(program *sema.Program, left, right sema.Expr) *sema.Program {
 	base := sema.Base{ValueType: sema.Bool, Position: right.Pos()}
 	isDecided := right
 	if left != nil {
 		isDecided = &sema.Binary{Base: base, Op: syntax.OpOr, X: right, Y: logic.Not(left)}
 	}
-	stopped := *program
-	stopped.Modules = slices.Clone(program.Modules)
-	for i := range stopped.Modules {
-		module := &stopped.Modules[i]
+	changed := *program
+	changed.Modules = slices.Clone(program.Modules)
+	for i := range changed.Modules {
+		module := &changed.Modules[i]
 		module.Commands = slices.Clone(module.Commands)
 		for j := range module.Commands {
 			guard := &module.Commands[j].Guard
@@ -116,6 +119,6 @@ func stoppedAt(program *sema.Program, left, right sema.Expr) *sema.Program {
 		}
 	}
 	loop := sema.Command{Action: sema.Unlabelled, Guard: isDecided, Updates: []sema.Update{{Pos: right.Pos()}}, Pos: right.Pos()}
-	stopped.Modules[0].Commands = append(stopped.Modules[0].Commands, loop)
-	return &stopped
+	changed.Modules[0].Commands = append(changed.Modules[0].Commands, loop)
+	return &changed
 }

@@ -14,31 +14,45 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart tries to evaluate a property on the explored part of an MDP. It succeeds for Pmax=? of F or U if some scheduler satisfies the path
-// formula almost surely without leaving the explored part: then the value is 1. ok is false in all other cases.
-func (checker *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
+// CheckAlmostSure checks a property of an MDP of which only a part is explored. It answers Pmax=? of F or U if some scheduler satisfies the path
+// formula with probability 1 and leaves no explored state: then the maximal probability is 1 in the whole MDP. In all other cases ok is false.
+func (checker *Checker) CheckAlmostSure(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
-	if !checker.isSurelyReached(ctx, property) {
+	if !checker.existsAlmostSureScheduler(ctx, property) {
 		return verdict, false
 	}
-	partModel := checker.floatModel.space.Model()
+	space := checker.floatModel.space
+	model := space.Model()
 	verdict = result.Verdict{
-		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
+		Resolution:  result.Maximum,
+		States:      int64(model.NumStates()),
+		Choices:     int64(model.NumChoices()),
+		Transitions: int64(model.NumTransitions()),
 	}
-	answer := &outcome{value: resultValue(pointNumber(1), property.Expr.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: checker.opts.Accuracy}}
-	if checker.opts.Accuracy == result.Exact {
-		answer.value = resultValue(exactNumber(big.NewRat(1, 1)), property.Expr.Type())
-	}
-	checker.writePartialOutcome(answer, property, checker.floatModel.space, &verdict)
-	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
-		noun.Count(partModel.NumStates()-checker.floatModel.space.Unexplored().Count(), "state")))
+	checker.writePartialOutcome(checker.probabilityOne(property), property, space, &verdict)
+	numExplored := model.NumStates() - space.Unexplored().Count()
+	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("the model was not explored completely: a scheduler that stays in the first %s attains probability 1",
+		noun.Count(numExplored, "state")))
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, true
 }
 
-// isSurelyReached reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula almost surely within
-// the explored states.
-func (checker *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
+// probabilityOne returns the outcome of a property whose value is the probability 1.
+func (checker *Checker) probabilityOne(property *Property) *outcome {
+	one := pointNumber(1)
+	if checker.opts.Accuracy == result.Exact {
+		one = exactNumber(big.NewRat(1, 1))
+	}
+	return &outcome{
+		value:    resultValue(one, property.Expr.Type()),
+		interval: &result.Interval{Lo: 1, Hi: 1},
+		results:  results{accuracy: checker.opts.Accuracy},
+	}
+}
+
+// existsAlmostSureScheduler reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula with
+// probability 1 within the explored states.
+func (checker *Checker) existsAlmostSureScheduler(ctx context.Context, property *Property) bool {
 	model := checker.floatModel.space.Model()
 	isSupportedModel := checker.floatModel.space.Program().Type == syntax.MDP && len(model.Initial) == 1
 	if checker.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
@@ -47,7 +61,7 @@ func (checker *Checker) isSurelyReached(ctx context.Context, property *Property)
 	path := logic.FormulaOf(property.Expr).Path
 	evaluation := &evaluation{model: checker.floatModel, request: request{ctx: ctx, property: property}}
 	left, right, err := evaluation.operandStates(path.Left, path.Right)
-	if err != nil { // the error may be in a state that does not matter
+	if err != nil { // an operand may have no value in a state that the answer does not depend on
 		return false
 	}
 	almostSure, err := checker.floatModel.graph.Prob1E(ctx, left, right)

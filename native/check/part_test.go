@@ -30,8 +30,8 @@ func randomMDP(r *rand.Rand, n int) string {
 	return b.String() + "endmodule\nlabel \"late\" = s>5;\n"
 }
 
-// TestFromPart compares what parts of random models answer with all of their states.
-func TestFromPart(t *testing.T) {
+// TestCheckAlmostSure compares what parts of random models answer with all of their states.
+func TestCheckAlmostSure(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	answered, open := 0, 0
 	for range max(needs.Some(60), 6) {
@@ -52,7 +52,7 @@ func TestFromPart(t *testing.T) {
 				if space.Unexplored() == nil {
 					break
 				}
-				v, ok := check.New(m, space, check.Options{Accuracy: result.Exact}).FromPart(t.Context(), p)
+				v, ok := check.New(m, space, check.Options{Accuracy: result.Exact}).CheckAlmostSure(t.Context(), p)
 				switch {
 				case !ok:
 					open++
@@ -96,7 +96,7 @@ func TestFromPartRefuses(t *testing.T) {
 		if n := space.Unexplored().Count(); n != 1 {
 			t.Fatalf("%d states are not explored, want 1", n)
 		}
-		if _, ok := check.New(m, space, check.Options{}).FromPart(t.Context(), properties(t, m.Program(), c.prop)[0]); ok != c.ok {
+		if _, ok := check.New(m, space, check.Options{}).CheckAlmostSure(t.Context(), properties(t, m.Program(), c.prop)[0]); ok != c.ok {
 			t.Errorf("%s: answered %v, want %v", c.prop, ok, c.ok)
 		}
 	}
