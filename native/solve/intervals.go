@@ -57,17 +57,17 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 
 // choiceBound returns a bound on the value of a choice of state s if nature picks the optimal distribution: an upper bound if isUpper is set, and otherwise
 // a lower bound. It uses the current bounds of the targets.
-func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
-	values := sys.values.Lower
+func (system *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
+	values := system.values.Lower
 	if isUpper {
-		values = sys.values.Upper
+		values = system.values.Upper
 	}
 	rewardErr := 0.0
-	if sys.reward != nil {
-		rewardErr = sys.reward.RelErr
+	if system.reward != nil {
+		rewardErr = system.reward.RelErr
 	}
-	bound := sys.nature.choiceBound(choice, sys.reward.ChoiceTotal(s, choice), rewardErr, values, isUpper)
-	if sys.isProbability {
+	bound := system.nature.choiceBound(choice, system.reward.ChoiceTotal(s, choice), rewardErr, values, isUpper)
+	if system.isProbability {
 		return min(bound, 1)
 	}
 	return bound
@@ -75,39 +75,39 @@ func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 
 // mergeEndComponents merges the states of each end component without reward into one unknown, and forbids the choices that stay in it, because a scheduler
 // can move within it freely.
-func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
-	model := sys.graph.Model
-	components, err := model.EndComponents(ctx, sys.maybe, sys.zeroRewardChoices().Minus(sys.optional))
+func (system *intervalSystem) mergeEndComponents(ctx context.Context) error {
+	model := system.graph.Model
+	components, err := model.EndComponents(ctx, system.maybe, system.zeroRewardChoices().Minus(system.optional))
 	if err != nil || components.Num() == 0 {
 		return err
 	}
-	sys.representatives = make([]uint32, model.NumStates())
-	sys.endComponents = map[uint32][]uint32{}
-	for s := range sys.representatives {
-		sys.representatives[s] = uint32(s)
+	system.representatives = make([]uint32, model.NumStates())
+	system.endComponents = map[uint32][]uint32{}
+	for s := range system.representatives {
+		system.representatives[s] = uint32(s)
 	}
 	for i := range components.Num() {
 		members := components.Members(i)
-		sys.endComponents[members[0]] = members
+		system.endComponents[members[0]] = members
 		for _, s := range members {
-			sys.representatives[s] = members[0]
+			system.representatives[s] = members[0]
 		}
 	}
-	if sys.choices == nil {
-		sys.choices = sparse.FullSet(model.NumChoices())
+	if system.choices == nil {
+		system.choices = sparse.FullSet(model.NumChoices())
 	}
-	sys.choices = sys.choices.Minus(components.Choices)
+	system.choices = system.choices.Minus(components.Choices)
 	return nil
 }
 
 // zeroRewardChoices returns the allowed choices of the maybe states that have no reward.
-func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
-	choices := sparse.NewSet(sys.graph.NumChoices())
-	for s := range sys.maybe.All() {
-		first, end := sys.graph.Choices(s)
+func (system *intervalSystem) zeroRewardChoices() *sparse.Set {
+	choices := sparse.NewSet(system.graph.NumChoices())
+	for s := range system.maybe.All() {
+		first, end := system.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			isAllowed := sys.choices == nil || sys.choices.Has(choice)
-			if isAllowed && sys.reward.ChoiceTotal(s, choice) == 0 {
+			isAllowed := system.choices == nil || system.choices.Has(choice)
+			if isAllowed && system.reward.ChoiceTotal(s, choice) == 0 {
 				choices.Add(choice)
 			}
 		}
@@ -117,16 +117,16 @@ func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 
 // allowedChoices iterates over the allowed choices of an unknown. It yields each choice with its state. s is the representative of the unknown, which can
 // stand for several states.
-func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
+func (system *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	return func(yield func(state, choice int) bool) {
-		members := sys.endComponents[s]
+		members := system.endComponents[s]
 		if members == nil {
 			members = []uint32{s}
 		}
 		for _, member := range members {
-			first, end := sys.graph.Choices(int(member))
+			first, end := system.graph.Choices(int(member))
 			for c := first; c < end; c++ {
-				isAllowed := sys.choices == nil || sys.choices.Has(c)
+				isAllowed := system.choices == nil || system.choices.Has(c)
 				if isAllowed && !yield(int(member), c) {
 					return
 				}
@@ -137,73 +137,73 @@ func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 
 // optimum returns a bound on the value of an unknown: the optimum of choiceBound over its choices. s is the representative of the unknown. work is the
 // number of operations.
-func (sys *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work int) {
-	minimize := sys.dir.Scheduler() == Min
-	for state, choice := range sys.allowedChoices(s) {
-		value := sys.choiceBound(state, choice, isUpper)
+func (system *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work int) {
+	minimize := system.dir.Scheduler() == Min
+	for state, choice := range system.allowedChoices(s) {
+		value := system.choiceBound(state, choice, isUpper)
 		isFirst := work == 0
 		if isFirst || isBetter(value, bound, minimize) {
 			bound = value
 		}
-		work += 4 * int(sys.graph.FirstTransition[choice+1]-sys.graph.FirstTransition[choice])
+		work += 4 * int(system.graph.FirstTransition[choice+1]-system.graph.FirstTransition[choice])
 	}
 	return bound, work
 }
 
 // solve computes bounds on the values of the maybe states, one component after the other.
-func (sys *intervalSystem) solve(opts Options) (*Values, error) {
-	components := sys.graph.Model.Components(sys.maybe, nil)
+func (system *intervalSystem) solve(opts Options) (*Values, error) {
+	components := system.graph.Model.Components(system.maybe, nil)
 	for i := range components.Num() {
 		members := components.Members(i)
-		isMerged := func(s uint32) bool { return sys.representativeOf(s) != s }
+		isMerged := func(s uint32) bool { return system.representativeOf(s) != s }
 		unknowns := slices.DeleteFunc(slices.Clone(members), isMerged)
-		if err := sys.solveComponent(unknowns, opts); err != nil {
+		if err := system.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
 		for _, s := range members {
-			representative := sys.representativeOf(s)
-			sys.values.Lower[s] = sys.values.Lower[representative]
-			sys.values.Upper[s] = sys.values.Upper[representative]
+			representative := system.representativeOf(s)
+			system.values.Lower[s] = system.values.Lower[representative]
+			system.values.Upper[s] = system.values.Upper[representative]
 		}
-		sys.meter.progress.Done += len(members)
+		system.meter.progress.Done += len(members)
 	}
-	return sys.values, nil
+	return system.values, nil
 }
 
 // solveComponent computes bounds on the unknowns of a component by optimistic value iteration, and stores them. Their successors in other components must be
 // solved.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
-	if len(unknowns) == 1 && !sys.hasSelfLoop(unknowns[0]) {
+func (system *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
+	if len(unknowns) == 1 && !system.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
 		var work int
-		sys.values.Lower[s], work = sys.optimum(s, false)
-		sys.values.Upper[s], _ = sys.optimum(s, true)
-		return sys.meter.addWork(2 * work)
+		system.values.Lower[s], work = system.optimum(s, false)
+		system.values.Upper[s], _ = system.optimum(s, true)
+		return system.meter.addWork(2 * work)
 	}
 	margin, precision := opts.epsilon()/2, opts.epsilon()/8
 	for sweeps := 1; ; sweeps++ {
-		change, err := sys.sweepIterated(unknowns)
+		change, err := system.sweepIterated(unknowns)
 		if err != nil {
 			return err
 		}
 		if change > precision && sweeps < opts.maxSweeps() {
 			continue
 		}
-		proved, err := sys.proveGuess(unknowns, margin, 10+sweeps/2)
+		proved, err := system.proveGuess(unknowns, margin, 10+sweeps/2)
 		if err != nil {
 			return err
 		}
 		// The bounds can be wide if the guess moved to another solution, or if those of a successor are wide.
-		isNarrow := proved && !sys.hasWideBounds(unknowns, opts.epsilon())
-		if isNarrow || proved && (change == 0 || !sys.values.Converged) {
-			sys.values.Converged = sys.values.Converged && isNarrow
+		isNarrow := proved && !system.hasWideBounds(unknowns, opts.epsilon())
+		if isNarrow || proved && (change == 0 || !system.values.Converged) {
+			system.values.Converged = system.values.Converged && isNarrow
 			return nil
 		}
 		switch {
 		case sweeps >= opts.maxSweeps() || margin > 1:
-			sys.useTrivialBounds(unknowns)
+			system.useTrivialBounds(unknowns)
 			return nil
 		case change == 0: // float64 allows no tighter lower bounds, so guess higher upper bounds
 			margin *= 8
@@ -214,19 +214,19 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 }
 
 // hasWideBounds reports whether the relative width of the bounds of an unknown exceeds epsilon.
-func (sys *intervalSystem) hasWideBounds(unknowns []uint32, epsilon float64) bool {
+func (system *intervalSystem) hasWideBounds(unknowns []uint32, epsilon float64) bool {
 	return slices.ContainsFunc(unknowns, func(s uint32) bool {
-		lower, upper := sys.values.Lower[s], sys.values.Upper[s]
+		lower, upper := system.values.Lower[s], system.values.Upper[s]
 		return upper > robustFloor && !(upper-lower <= epsilon*upper)
 	})
 }
 
 // hasSelfLoop reports whether some choice of the unknown with representative s can return to this unknown.
-func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
-	isSelf := func(target uint32) bool { return sys.representativeOf(target) == s }
-	for _, choice := range sys.allowedChoices(s) {
-		first, end := sys.graph.Transitions(choice)
-		if slices.ContainsFunc(sys.graph.Target[first:end], isSelf) {
+func (system *intervalSystem) hasSelfLoop(s uint32) bool {
+	isSelf := func(target uint32) bool { return system.representativeOf(target) == s }
+	for _, choice := range system.allowedChoices(s) {
+		first, end := system.graph.Transitions(choice)
+		if slices.ContainsFunc(system.graph.Target[first:end], isSelf) {
 			return true
 		}
 	}
@@ -235,24 +235,24 @@ func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
 
 // sweepIterated makes the iterated bounds tighter by one Gauss-Seidel sweep: the lower ones, or the upper ones if the solution is approached
 // from above. It returns the greatest relative change.
-func (sys *intervalSystem) sweepIterated(unknowns []uint32) (change float64, err error) {
-	sys.values.Sweeps++
-	sys.meter.progress.Sweeps++
-	bounds := sys.values.Lower
-	if sys.fromAbove {
-		bounds = sys.values.Upper
+func (system *intervalSystem) sweepIterated(unknowns []uint32) (change float64, err error) {
+	system.values.Sweeps++
+	system.meter.progress.Sweeps++
+	bounds := system.values.Lower
+	if system.fromAbove {
+		bounds = system.values.Upper
 	}
 	for _, s := range unknowns {
-		bound, work := sys.optimum(s, sys.fromAbove)
-		if old := bounds[s]; isBetter(bound, old, sys.fromAbove) {
+		bound, work := system.optimum(s, system.fromAbove)
+		if old := bounds[s]; isBetter(bound, old, system.fromAbove) {
 			change = max(change, math.Abs(bound-old)/max(bound, old))
 			bounds[s] = bound
 		}
-		if err := sys.meter.addWork(work); err != nil {
+		if err := system.meter.addWork(work); err != nil {
 			return 0, err
 		}
 	}
-	sys.meter.progress.Change = change
+	system.meter.progress.Change = change
 	return change, nil
 }
 
@@ -260,20 +260,20 @@ func (sys *intervalSystem) sweepIterated(unknowns []uint32) (change float64, err
 // A sweep that makes no guess weaker proves them. A sweep that makes no guess tighter refutes them if the equations have one solution.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (sys *intervalSystem) proveGuess(unknowns []uint32, margin float64, maxSweeps int) (proved bool, err error) {
+func (system *intervalSystem) proveGuess(unknowns []uint32, margin float64, maxSweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
-		if !sys.guess(s, margin) {
+		if !system.guess(s, margin) {
 			return false, nil
 		}
 	}
 	for range maxSweeps {
-		weaker, tighter, err := sys.sweepGuessed(unknowns)
+		weaker, tighter, err := system.sweepGuessed(unknowns)
 		switch {
 		case err != nil:
 			return false, err
 		case !weaker:
 			return true, nil
-		case !tighter && sys.optional.Empty():
+		case !tighter && system.optional.Empty():
 			return false, nil
 		}
 	}
@@ -281,13 +281,13 @@ func (sys *intervalSystem) proveGuess(unknowns []uint32, margin float64, maxSwee
 }
 
 // guess sets the guessed bound of an unknown. ok is false if the iterated bound is infinite: induction proves nothing then.
-func (sys *intervalSystem) guess(s uint32, margin float64) (ok bool) {
-	lower, upper := sys.values.Lower, sys.values.Upper
+func (system *intervalSystem) guess(s uint32, margin float64) (ok bool) {
+	lower, upper := system.values.Lower, system.values.Upper
 	switch {
-	case sys.fromAbove:
+	case system.fromAbove:
 		lower[s] = max(upper[s]*(1-margin), 0)
 		return !math.IsInf(upper[s], 1)
-	case sys.isProbability:
+	case system.isProbability:
 		upper[s] = min(max(lower[s]*(1+margin), robustFloor), 1)
 	default:
 		upper[s] = max(lower[s]*(1+margin), robustFloor)
@@ -296,18 +296,18 @@ func (sys *intervalSystem) guess(s uint32, margin float64) (ok bool) {
 }
 
 // sweepGuessed replaces the guessed bounds by one Gauss-Seidel sweep. It reports whether a bound became weaker, and whether one became tighter.
-func (sys *intervalSystem) sweepGuessed(unknowns []uint32) (weaker, tighter bool, err error) {
-	sys.values.Sweeps++
-	bounds := sys.values.Upper
-	if sys.fromAbove {
-		bounds = sys.values.Lower
+func (system *intervalSystem) sweepGuessed(unknowns []uint32) (weaker, tighter bool, err error) {
+	system.values.Sweeps++
+	bounds := system.values.Upper
+	if system.fromAbove {
+		bounds = system.values.Lower
 	}
 	for _, s := range unknowns {
-		bound, work := sys.optimum(s, !sys.fromAbove)
-		weaker = weaker || !(bound == bounds[s] || isBetter(bound, bounds[s], !sys.fromAbove))
-		tighter = tighter || !(bound == bounds[s] || isBetter(bound, bounds[s], sys.fromAbove))
+		bound, work := system.optimum(s, !system.fromAbove)
+		weaker = weaker || !(bound == bounds[s] || isBetter(bound, bounds[s], !system.fromAbove))
+		tighter = tighter || !(bound == bounds[s] || isBetter(bound, bounds[s], system.fromAbove))
 		bounds[s] = bound
-		if err := sys.meter.addWork(work); err != nil {
+		if err := system.meter.addWork(work); err != nil {
 			return weaker, tighter, err
 		}
 	}
@@ -315,48 +315,48 @@ func (sys *intervalSystem) sweepGuessed(unknowns []uint32) (weaker, tighter bool
 }
 
 // useTrivialBounds sets the guessed bounds to trivial ones: lower bounds to 0, upper bounds to 1 for probabilities, or infinity for rewards.
-func (sys *intervalSystem) useTrivialBounds(unknowns []uint32) {
-	sys.values.Converged = false
+func (system *intervalSystem) useTrivialBounds(unknowns []uint32) {
+	system.values.Converged = false
 	for _, s := range unknowns {
 		switch {
-		case sys.fromAbove:
-			sys.values.Lower[s] = 0
-		case sys.isProbability:
-			sys.values.Upper[s] = 1
+		case system.fromAbove:
+			system.values.Lower[s] = 0
+		case system.isProbability:
+			system.values.Upper[s] = 1
 		default:
-			sys.values.Upper[s] = math.Inf(1)
+			system.values.Upper[s] = math.Inf(1)
 		}
 	}
 }
 
 // robustUntil returns bounds on the probability of `left U right` in an interval model.
 func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
+	system, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
 	game := newSupportGame(graph, dir, Max)
 	positiveStates := game.attractedStates(left, right, sparse.FullSet(graph.NumStates()), nil)
 	if opts.Exact || opts.Scheduler {
-		return newUntilImprovement(sys, left, right, positiveStates.Complement(), opts).run(ctx)
+		return newUntilImprovement(system, left, right, positiveStates.Complement(), opts).run(ctx)
 	}
 	oneStates, err := game.almostSureStates(ctx, left, right, nil)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
-	sys.values.setAll(oneStates, 1)
-	sys.maybe = positiveStates.Minus(oneStates)
-	if err := sys.mergeEndComponents(ctx); err != nil {
+	system.isProbability = true
+	system.values.setAll(oneStates, 1)
+	system.maybe = positiveStates.Minus(oneStates)
+	if err := system.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return sys.solve(opts)
+	return system.solve(opts)
 }
 
 // robustReach returns bounds on the reachability reward in an interval model. The value is infinite where the sides that minimize cannot reach
 // the target almost surely. It is 0 where they can do so without reward.
 func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
+	system, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -366,53 +366,53 @@ func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	improvement := newRewardImprovement(sys, game, target, finiteStates, strategy, opts)
+	improvement := newRewardImprovement(system, game, target, finiteStates, strategy, opts)
 	if opts.Exact || opts.Scheduler {
 		return improvement.run(ctx)
 	}
-	sys.maybe = allStates
-	game.choices = sys.zeroRewardChoices()
+	system.maybe = allStates
+	game.choices = system.zeroRewardChoices()
 	zeroStates, err := game.almostSureStates(ctx, allStates, target, nil)
 	if err != nil {
 		return nil, err
 	}
-	sys.maybe = finiteStates.Minus(zeroStates)
-	sys.fromAbove = dir != Max && !sys.optional.Empty()
-	if sys.fromAbove {
-		if err := sys.startFromStrategy(ctx, improvement, opts); err != nil {
+	system.maybe = finiteStates.Minus(zeroStates)
+	system.fromAbove = dir != Max && !system.optional.Empty()
+	if system.fromAbove {
+		if err := system.startFromStrategy(ctx, improvement, opts); err != nil {
 			return nil, err
 		}
 	}
-	sys.values.setAll(finiteStates.Complement(), math.Inf(1))
-	sys.restrictToFinite(game, finiteStates)
-	if err := sys.mergeEndComponents(ctx); err != nil {
+	system.values.setAll(finiteStates.Complement(), math.Inf(1))
+	system.restrictToFinite(game, finiteStates)
+	if err := system.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return sys.solve(opts)
+	return system.solve(opts)
 }
 
 // startFromStrategy sets the upper bounds of the maybe states to the values of a strategy that reaches the target almost surely.
-func (sys *intervalSystem) startFromStrategy(ctx context.Context, improvement *robustImprovement, opts Options) error {
+func (system *intervalSystem) startFromStrategy(ctx context.Context, improvement *robustImprovement, opts Options) error {
 	values, err := improvement.evaluate(ctx, opts)
 	if err != nil {
 		return err
 	}
-	for s := range sys.maybe.All() {
-		sys.values.Upper[s] = values.Upper[s]
+	for s := range system.maybe.All() {
+		system.values.Upper[s] = values.Upper[s]
 	}
 	return nil
 }
 
 // restrictToFinite forbids what gives an infinite value in a state with a finite value: a choice of the scheduler, or a distribution of nature.
-func (sys *intervalSystem) restrictToFinite(game *supportGame, finiteStates *sparse.Set) {
-	sys.choices = sys.graph.ChoicesWithin(finiteStates)
-	if sys.dir.nature() == Max {
+func (system *intervalSystem) restrictToFinite(game *supportGame, finiteStates *sparse.Set) {
+	system.choices = system.graph.ChoicesWithin(finiteStates)
+	if system.dir.nature() == Max {
 		return
 	}
-	for choice := range sys.graph.ChoicesOf(finiteStates).Minus(sys.choices).All() {
+	for choice := range system.graph.ChoicesOf(finiteStates).Minus(system.choices).All() {
 		if game.canStayIn(choice, finiteStates.Has) {
-			sys.choices.Add(choice)
+			system.choices.Add(choice)
 		}
 	}
-	sys.excluded = finiteStates.Complement()
+	system.excluded = finiteStates.Complement()
 }

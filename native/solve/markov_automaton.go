@@ -95,7 +95,7 @@ type markovAutomaton struct {
 // newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis shows to be 0 or 1.
 // If this decides all values, it sets values.Converged.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*markovAutomaton, error) {
-	automaton, immediate, rateErr, err := newUniformisedAutomaton(ctx, graph, rates, direction, opts)
+	automaton, immediate, rateRelErr, err := newUniformisedAutomaton(ctx, graph, rates, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -115,25 +115,25 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	automaton.values.setAll(automaton.zeroTimeTargets, 1)
 	maybe := canContinue.Minus(prob01.zeroStates).Minus(automaton.zeroTimeTargets)
 	automaton.values.Converged = maybe.Empty()
-	return automaton, automaton.prepareSteps(maybe, immediate, rates, rateErr)
+	return automaton, automaton.prepareSteps(maybe, immediate, rates, rateRelErr)
 }
 
 // newUniformisedAutomaton returns an automaton whose uniformisation rate is known, its immediate states, and a bound on the relative error of its
 // rates.
-func newUniformisedAutomaton(ctx context.Context, graph *sparse.Graph, rates Rates, direction Direction, opts Options) (automaton *markovAutomaton, immediate *sparse.Set, rateErr float64, err error) {
+func newUniformisedAutomaton(ctx context.Context, graph *sparse.Graph, rates Rates, direction Direction, opts Options) (automaton *markovAutomaton, immediate *sparse.Set, rateRelErr float64, err error) {
 	automaton = &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), direction: direction, maxValue: 1, leaveProb: make([]float64, graph.NumStates()), meter: newMeter(ctx, opts, 0)}
-	immediate, rateErr, err = automaton.chooseRate(rates)
-	return automaton, immediate, rateErr, err
+	immediate, rateRelErr, err = automaton.chooseRate(rates)
+	return automaton, immediate, rateRelErr, err
 }
 
 // prepareSteps prepares the steps of the maybe states. The error is ErrImmediate if several immediate ones form a cycle.
-func (automaton *markovAutomaton) prepareSteps(maybe, immediate *sparse.Set, rates Rates, rateErr float64) error {
+func (automaton *markovAutomaton) prepareSteps(maybe, immediate *sparse.Set, rates Rates, rateRelErr float64) error {
 	automaton.uniformise(maybe, immediate, rates)
 	maxRow := longestRow(automaton.graph)
 	if err := automaton.sortImmediate(maybe.Intersect(immediate), maxRow); err != nil {
 		return err
 	}
-	automaton.relErrPerStep = wideErrMargin*(float64(maxRow+8)*unitRoundoff+automaton.rounding.relErr+rateErr)*(1+1/slack) + automaton.immediateRelErr
+	automaton.relErrPerStep = wideErrMargin*(float64(maxRow+8)*unitRoundoff+automaton.rounding.relErr+rateRelErr)*(1+1/slack) + automaton.immediateRelErr
 	return nil
 }
 
@@ -165,7 +165,7 @@ func longestRow(graph *sparse.Graph) int {
 // chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the immediate states, which have the exit rate 0. It also
 // returns the greatest relative error of an exit rate, because rates are known by bounds only. The error is ErrRates if a rate is out of range or too
 // imprecise, or if a state with an exit rate has several choices.
-func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set, rateErr float64, err error) {
+func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set, rateRelErr float64, err error) {
 	immediate = sparse.NewSet(automaton.graph.NumStates())
 	maxExitRate := 0.0
 	for state := range automaton.graph.NumStates() {
@@ -178,15 +178,15 @@ func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set
 		case !sparse.InRange(lower) || !sparse.InRange(upper) || end != first+1:
 			return nil, 0, ErrRates
 		}
-		rateErr = max(rateErr, (upper-lower)/lower)
+		rateRelErr = max(rateRelErr, (upper-lower)/lower)
 		maxExitRate = max(maxExitRate, upper)
 	}
 	const maxRateErr = 0x1p-20
-	if !(rateErr < maxRateErr) { // the bounds are too wide, or rateErr is NaN
+	if !(rateRelErr < maxRateErr) { // the bounds are too wide, or rateRelErr is NaN
 		return nil, 0, ErrRates
 	}
 	automaton.uniformRate = maxExitRate * (1 + slack)
-	return immediate, rateErr, nil
+	return immediate, rateRelErr, nil
 }
 
 // sortImmediate sorts the immediate states so that each one comes after its successors, and bounds the relative error of their values. The error is

@@ -11,27 +11,29 @@ import (
 // MarkovIntervalUntil returns bounds on the minimal or maximal probability of `left U right` with a time interval, for a Markov automaton with the
 // embedded MDP graph. Schedulers may depend on the time.
 //
-// The values at the start of the interval are those of `left U right` within the length of the interval. They are the final values of the time
-// before it, in which the path must stay in left. See MarkovUntil for the method.
+// The computation has two phases, in backward order. The second phase of a path is the time interval itself: its values are the probabilities of
+// `left U right` within the length of the interval. The first phase is the time before the interval, during which the path must stay in left: it starts
+// backward iteration from the values of the second phase. See MarkovUntil for the method.
 //
 // Source: Baier, Haverkort, Hermanns and Katoen, Model-checking algorithms for continuous-time Markov chains (2003), for the two phases.
 func MarkovIntervalUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, interval Interval, dir Direction, opts Options) (*Values, error) {
 	if interval.From.High.Sign() == 0 {
 		return markovUntilFromZero(ctx, graph, left, right, rates, interval.To, dir, opts)
 	}
-	phaseOpts := opts
-	for phaseOpts.Epsilon = opts.epsilon() / 4; ; phaseOpts.Epsilon /= 32 {
-		length := interval.To
-		if !length.None() {
-			length = length.since(interval.From)
-		}
-		final, err := markovUntilFromZero(ctx, graph, left, right, rates, length, dir, phaseOpts)
+	length := interval.To
+	if !length.None() {
+		length = length.since(interval.From)
+	}
+	secondPhaseOpts := opts
+	for secondPhaseOpts.Epsilon = opts.epsilon() / 4; ; secondPhaseOpts.Epsilon /= 32 {
+		atIntervalStart, err := markovUntilFromZero(ctx, graph, left, right, rates, length, dir, secondPhaseOpts)
 		if err != nil {
 			return nil, err
 		}
-		values, err := markovStayUntil(ctx, graph, left, rates, interval.From, final, dir, opts)
+		values, err := markovStay(ctx, graph, left, rates, interval.From, atIntervalStart, dir, opts)
 		const leastEpsilon = 1e-14
-		if err != nil || values.Converged || !final.Converged || phaseOpts.Epsilon < leastEpsilon {
+		canBeNarrower := atIntervalStart.Converged && secondPhaseOpts.Epsilon >= leastEpsilon
+		if err != nil || values.Converged || !canBeNarrower {
 			return values, err
 		}
 	}
@@ -45,17 +47,18 @@ func markovUntilFromZero(ctx context.Context, graph *sparse.Graph, left, right *
 	return MarkovUntil(ctx, graph, left, right, rates, time, dir, opts)
 }
 
-// markovStayUntil returns bounds on the optimal mean of the final values after a time, in which the path must stay in left.
-func markovStayUntil(ctx context.Context, graph *sparse.Graph, left *sparse.Set, rates Rates, time Time, final *Values, dir Direction, opts Options) (*Values, error) {
-	automaton, err := newStayingAutomaton(ctx, graph, left, rates, final, dir, opts)
+// markovStay returns bounds on the minimal or maximal expected value of final in the state at a time. A path that leaves the set allowed before this time
+// counts as 0. If immediate states form cycles, the computation replaces each of their end components by one state.
+func markovStay(ctx context.Context, graph *sparse.Graph, allowed *sparse.Set, rates Rates, time Time, final *Values, dir Direction, opts Options) (*Values, error) {
+	automaton, err := newFinalValueAutomaton(ctx, graph, allowed, rates, final, dir, opts)
 	if !errors.Is(err, ErrImmediate) {
 		if err != nil {
 			return nil, err
 		}
 		return automaton.narrowBounds(ctx, time)
 	}
-	return valuesOfImmediateQuotient(ctx, graph, left, rates, func(quotient *mecQuotient) (*Values, error) {
-		automaton, err := newStayingAutomaton(ctx, quotient.graph, quotient.quotientStates(left), quotient.quotientRates(rates), quotient.quotientValues(final), dir, opts)
+	return valuesOfImmediateQuotient(ctx, graph, allowed, rates, func(quotient *mecQuotient) (*Values, error) {
+		automaton, err := newFinalValueAutomaton(ctx, quotient.graph, quotient.quotientStates(allowed), quotient.quotientRates(rates), quotient.quotientValues(final), dir, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -63,25 +66,36 @@ func markovStayUntil(ctx context.Context, graph *sparse.Graph, left *sparse.Set,
 	})
 }
 
-// newStayingAutomaton prepares the computation of the optimal mean of the final values for the paths that stay in left.
-func newStayingAutomaton(ctx context.Context, graph *sparse.Graph, left *sparse.Set, rates Rates, final *Values, dir Direction, opts Options) (*markovAutomaton, error) {
-	automaton, immediate, rateErr, err := newUniformisedAutomaton(ctx, graph, rates, dir, opts)
+// newFinalValueAutomaton prepares the backward iteration that computes the minimal or maximal expected value of final in the state at a time. A path that
+// leaves the set allowed before this time counts as 0. The error is ErrImmediate if immediate states form a cycle.
+func newFinalValueAutomaton(ctx context.Context, graph *sparse.Graph, allowed *sparse.Set, rates Rates, final *Values, dir Direction, opts Options) (*markovAutomaton, error) {
+	automaton, immediate, rateRelErr, err := newUniformisedAutomaton(ctx, graph, rates, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	// When the time ends, the path is in a timed state.
-	isPositive := func(s int) bool { return left.Has(s) && !immediate.Has(s) && final.Upper[s] > 0 }
-	prob01, err := computeProb01(ctx, graph, left, sparse.SelectStates(graph.NumStates(), isPositive), dir)
+	maybe, err := maybePositiveStates(ctx, graph, allowed, immediate, final, dir)
 	if err != nil {
 		return nil, err
 	}
-	maybe := left.Minus(prob01.zeroStates)
 	automaton.zeroTimeTargets = sparse.NewSet(graph.NumStates())
-	automaton.finalValues = &Values{Lower: slices.Clone(final.Lower), Upper: slices.Clone(final.Upper)}
+	automaton.finalValues = final.copyBounds()
 	automaton.finalValues.setAll(maybe.Complement(), 0)
 	automaton.maxValue = slices.Max(automaton.finalValues.Upper)
 	automaton.values.Converged = maybe.Empty()
-	return automaton, automaton.prepareSteps(maybe, immediate, rates, rateErr)
+	return automaton, automaton.prepareSteps(maybe, immediate, rates, rateRelErr)
+}
+
+// maybePositiveStates returns the states whose optimal expected final value may be positive: those from which the path can reach a timed state with a
+// positive final value without leaving the set allowed. The state at the final time is timed, because no time passes in an immediate state.
+func maybePositiveStates(ctx context.Context, graph *sparse.Graph, allowed, immediate *sparse.Set, final *Values, dir Direction) (*sparse.Set, error) {
+	positive := sparse.SelectStates(graph.NumStates(), func(state int) bool {
+		return allowed.Has(state) && !immediate.Has(state) && final.Upper[state] > 0
+	})
+	prob01, err := computeProb01(ctx, graph, allowed, positive, dir)
+	if err != nil {
+		return nil, err
+	}
+	return allowed.Minus(prob01.zeroStates), nil
 }
 
 // quotientValues returns bounds on the values of the states of the quotient. A state that represents several states gets the values of one of them.

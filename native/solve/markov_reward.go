@@ -20,14 +20,15 @@ func MarkovInstantReward(ctx context.Context, graph *sparse.Graph, reward *spars
 	if err != nil {
 		return nil, err
 	}
-	automaton, err := newStayingAutomaton(ctx, graph, sparse.FullSet(graph.NumStates()), rates, rewardRates, dir, opts)
+	allStates := sparse.FullSet(graph.NumStates())
+	automaton, err := newFinalValueAutomaton(ctx, graph, allStates, rates, rewardRates, dir, opts)
 	if err != nil {
 		return nil, err
 	}
 	return automaton.narrowBounds(ctx, time)
 }
 
-// checkTimePasses returns ErrTimeStands if some scheduler can stay in immediate states forever.
+// checkTimePasses returns ErrTimeStands if some scheduler can stop the time: if it can stay in immediate states forever.
 func checkTimePasses(ctx context.Context, graph *sparse.Graph, rates Rates) error {
 	immediate := sparse.SelectStates(graph.NumStates(), func(state int) bool { return rates.High[state] == 0 })
 	components, err := graph.EndComponents(ctx, immediate, nil)
@@ -65,7 +66,7 @@ func MarkovCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	if err := checkTimePasses(ctx, graph, rates); err != nil {
 		return nil, err
 	}
-	automaton, immediate, rateErr, err := newUniformisedAutomaton(ctx, graph, rates, dir, opts)
+	automaton, immediate, rateRelErr, err := newUniformisedAutomaton(ctx, graph, rates, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +79,14 @@ func MarkovCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.
 		return nil, err
 	}
 	automaton.values.Converged = earning.Empty()
-	if err := automaton.prepareSteps(earning, immediate, rates, rateErr); err != nil {
+	if err := automaton.prepareSteps(earning, immediate, rates, rateRelErr); err != nil {
 		return nil, err
 	}
 	automaton.boundStepReward()
 	return automaton.narrowBounds(ctx, time)
 }
 
-// choiceTotals returns, for each choice, the reward of its state plus its own reward.
+// choiceTotals returns, for each choice, the sum of the reward of the choice and the reward of its state.
 func choiceTotals(graph *sparse.Graph, reward *sparse.Reward) []float64 {
 	totals := make([]float64, graph.NumChoices())
 	for state := range graph.NumStates() {
@@ -97,10 +98,12 @@ func choiceTotals(graph *sparse.Graph, reward *sparse.Reward) []float64 {
 	return totals
 }
 
-// earningStates returns the states with a positive optimal reward in the long term. In a copy of the model, a choice with a reward leads to a new
-// state; these are the states that reach it with a positive probability.
+// earningStates returns the states whose minimal or maximal total reward without a time bound is positive. In other states the reward until any time is 0.
+// It builds a copy of the model in which a choice with a positive reward leads to a new state. A state earns a reward if the minimal or maximal probability
+// to reach the new state is positive.
 func earningStates(ctx context.Context, graph *sparse.Graph, choiceRewards []float64, dir Direction) (*sparse.Set, error) {
 	numStates := graph.NumStates()
+	rewardState := uint32(numStates)
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	sameTarget := func(i int) uint32 { return graph.Target[i] }
 	for state := range numStates {
@@ -108,28 +111,29 @@ func earningStates(ctx context.Context, graph *sparse.Graph, choiceRewards []flo
 		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			if choiceRewards[choice] > 0 {
-				builder.Loop(uint32(numStates))
+				builder.Loop(rewardState)
 			} else {
 				builder.Copy(choice, sameTarget)
 			}
 		}
 	}
 	builder.State()
-	builder.Loop(uint32(numStates))
-	prob01, err := computeProb01(ctx, sparse.NewGraph(builder.Finish()), sparse.FullSet(numStates+1), sparse.SetOf(numStates+1, numStates), dir)
+	builder.Loop(rewardState)
+	rewardStateSet := sparse.SetOf(numStates+1, numStates)
+	prob01, err := computeProb01(ctx, sparse.NewGraph(builder.Finish()), sparse.FullSet(numStates+1), rewardStateSet, dir)
 	if err != nil {
 		return nil, err
 	}
 	return sparse.SelectStates(numStates, func(state int) bool { return !prob01.zeroStates.Has(state) }), nil
 }
 
-// boundStepReward sets maxStepReward: the greatest reward of a timed state in a uniformised step, plus the greatest reward of the immediate states that
-// follow.
+// boundStepReward sets maxStepReward, an upper bound on the mean reward of one uniformised step. The bound is the greatest reward that a timed state earns in
+// the step, plus the greatest reward of the immediate states that follow the step.
 func (automaton *markovAutomaton) boundStepReward() {
-	greatest := *automaton
-	greatest.direction = Max
+	maximizing := *automaton
+	maximizing.direction = Max
 	afterStep := make([]float64, len(automaton.leaveProb))
-	greatest.optimizeImmediate(automaton.immediateStates, afterStep, 1)
+	maximizing.optimizeImmediate(automaton.immediateStates, afterStep, 1)
 	inStep := 0.0
 	for _, state := range automaton.maybeStates {
 		first, _ := automaton.graph.Choices(int(state))
@@ -138,7 +142,8 @@ func (automaton *markovAutomaton) boundStepReward() {
 	automaton.maxStepReward = wideErrMargin * (inStep + slices.Max(afterStep))
 }
 
-// omittedReward bounds the mean reward of the numbers of steps that stepCount omits. maxUpper is the greatest value after these steps.
+// omittedReward returns an upper bound on the part of the expected reward that is lost because the Poisson distribution stepCount is truncated. maxUpper is
+// an upper bound on the values after the last step.
 func (automaton *markovAutomaton) omittedReward(stepCount *poisson, maxUpper float64) float64 {
 	omittedSteps := stepCount.truncatedExcess + stepCount.truncatedProb*float64(stepCount.lastNumber())
 	return errMargin * (stepCount.truncatedProb*maxUpper + omittedSteps*automaton.maxStepReward)

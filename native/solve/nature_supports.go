@@ -86,8 +86,8 @@ func (game *supportGame) attractedStates(left, right, region *sparse.Set, strate
 	return found
 }
 
-// attractsState reports whether the helpers can go from state s to a found state. If the scheduler helps, it uses the given choice;
-// otherwise it may use any choice.
+// attractsState reports whether the helpers can ensure a positive probability to go from state s to a found state in one step. If the scheduler helps, the
+// given choice must lead to a found state; otherwise every choice of the state must.
 func (game *supportGame) attractsState(s, choice int, found, region *sparse.Set) bool {
 	if game.schedulerHelps {
 		return game.leadsTo(choice, found, region)
@@ -101,8 +101,8 @@ func (game *supportGame) attractsState(s, choice int, found, region *sparse.Set)
 	return true
 }
 
-// leadsTo reports whether a choice stays in the region and leads to a found state with positive probability: for some distribution of nature
-// if nature helps, otherwise for all.
+// leadsTo reports whether nature's distribution for a choice stays in the region and gives found states a positive probability. If nature helps, one such
+// distribution suffices; otherwise all distributions must have this property.
 func (game *supportGame) leadsTo(choice int, found, region *sparse.Set) bool {
 	if game.choices != nil && !game.choices.Has(choice) {
 		return false
