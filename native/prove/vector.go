@@ -439,7 +439,8 @@ func (proof *vectorProof) rankMinReachReward(target, finiteStates, infiniteState
 	}
 }
 
-// totalReward computes the bounds of a total reward, and the ranks and layers that prove them (rule 3 of package certify).
+// totalReward computes a certificate of a total reward: lower and upper bounds of the values, and ranks and layers, from which a checker sees that the
+// bounds are correct. See rule 3 of package certify for the conditions that the checker verifies.
 func (proof *vectorProof) totalReward() (*solve.Values, error) {
 	values, err := proof.solveOnGrid(nil, func(opts solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(proof.ctx, proof.graph, proof.rewardStructure, proof.direction(), opts)

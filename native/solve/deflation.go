@@ -224,7 +224,7 @@ func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex m
 // minimizer only those with the least lower bounds.
 func (bounds *deflation) findEndComponents(ctx context.Context, submodel *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
-	// The lower bounds of choices with equal values can differ for many sweeps. So choices also count as least if they are close to the least bound.
+	// The lower bounds of choices with equal values can differ for many sweeps. So the minimizer is also allowed choices with nearly the least bound.
 	for _, tolerance := range []float64{0, bounds.epsilon / 16, math.Sqrt(bounds.epsilon)} {
 		allowed := sparse.NewSet(len(submodel.graphChoice))
 		for i := range submodel.members {
@@ -244,23 +244,25 @@ func (bounds *deflation) findEndComponents(ctx context.Context, submodel *subMDP
 	return nil
 }
 
-// graphStates converts states of the model to states of the graph.
-func (submodel *subMDP) graphStates(states []uint32) []uint32 {
+// graphStates converts states of the sub-MDP to states of the graph.
+func (submodel *subMDP) graphStates(subStates []uint32) []uint32 {
 	var result []uint32
-	for _, i := range states {
-		result = append(result, submodel.members[i])
+	for _, subState := range subStates {
+		result = append(result, submodel.members[subState])
 	}
 	return result
 }
 
-// allowChoices adds choices of a state of the sub-MDP to the set allowed: all choices of the maximizer, or the choices of the minimizer whose lower bounds
-// are least, up to a relative tolerance.
+// allowChoices adds choices of a state of the sub-MDP to the set allowed. If the state belongs to the maximizer, these are all its choices. If it belongs to
+// the minimizer, these are the choices whose lower bound exceeds the least lower bound by at most the relative tolerance.
 func (bounds *deflation) allowChoices(allowed *sparse.Set, submodel *subMDP, subState int, tolerance float64) {
 	state := int(submodel.members[subState])
 	isMaximizer := bounds.game.maximizer.Has(state)
-	greatestBound := bounds.system.optimalBounds(state).lower * (1 + tolerance)
+	leastLower := bounds.system.optimalBounds(state).lower
+	greatestAllowed := leastLower * (1 + tolerance)
 	for choice := submodel.model.FirstChoice[subState]; choice < submodel.model.FirstChoice[subState+1]; choice++ {
-		if isMaximizer || bounds.system.evaluateChoice(state, int(submodel.graphChoice[choice])).lower <= greatestBound {
+		graphChoice := int(submodel.graphChoice[choice])
+		if isMaximizer || bounds.system.evaluateChoice(state, graphChoice).lower <= greatestAllowed {
 			allowed.Add(int(choice))
 		}
 	}

@@ -149,7 +149,7 @@ type periodChange struct {
 	ratio                       float64   // q
 	sumBeforeLast, sumAfterLast float64   // s(m) before and after the last period
 	choices                     []uint32  // a choice for each state that is optimal in all periods; nil if there are no decisions
-	nature                      *nature   // with distributions that are optimal in all periods; nil without intervals
+	fixedNature                 *nature   // nature with fixed distributions, which are optimal in all periods; nil without intervals
 }
 
 // extrapolate computes bounds on the values after all periods. If they are narrow enough, it writes them to the system and returns true.
@@ -179,7 +179,7 @@ func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 	}
 	change.choices = choices
 	if equations.nature != nil {
-		if change.nature, err = equations.nature.withFixedDistributions(middle.Lower, change.meter); err != nil {
+		if change.fixedNature, err = equations.nature.withFixedDistributions(middle.Lower, change.meter); err != nil {
 			return false, err
 		}
 	}
@@ -248,7 +248,7 @@ func (change *periodChange) equations(values *Values) *equationSystem {
 func (change *periodChange) fixedEquations(values *Values, fixedDirection Direction) *equationSystem {
 	equations := change.equations(values)
 	if equations.nature != nil && equations.nature.isMinimizer == (fixedDirection == Min) {
-		equations.nature = change.nature
+		equations.nature = change.fixedNature
 	}
 	return equations
 }
@@ -272,28 +272,35 @@ func (change *periodChange) decides(direction Direction) bool {
 	return change.choices != nil && (byChoice || byNature)
 }
 
-// applyTransitionMatrix multiplies a vector by the transition matrix of the fixed decisions, once for each step of a period.
+// applyTransitionMatrix returns the product of P^p and a vector, where P is the transition matrix that the fixed decisions induce, and p is the number of
+// steps of a period.
 func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, error) {
-	graph := change.system.graph
-	current, nextVector := slices.Clone(vector), make([]float64, len(vector))
-	err := change.forEachStep(func(state uint32) int {
-		choice, _ := graph.Choices(int(state))
-		if change.choices != nil {
-			choice = int(change.choices[state])
-		}
-		first, end := graph.Transitions(choice)
-		sum := 0.0
-		for transition := first; transition < end; transition++ {
-			prob := graph.Prob(transition)
-			if change.nature != nil {
-				prob = change.nature.fixedProb[transition]
-			}
-			sum += prob * current[graph.Target[transition]]
-		}
-		nextVector[state] = sum
-		return end - first
-	}, func() { current, nextVector = nextVector, current })
+	current, next := slices.Clone(vector), make([]float64, len(vector))
+	multiplyRow := func(state uint32) (work int) {
+		next[state], work = change.rowProduct(state, current)
+		return work
+	}
+	swapVectors := func() { current, next = next, current }
+	err := change.forEachStep(multiplyRow, swapVectors)
 	return current, err
+}
+
+// rowProduct multiplies the row of a state in the transition matrix of the fixed decisions by a vector. work is the number of transitions in the row.
+func (change *periodChange) rowProduct(state uint32, vector []float64) (product float64, work int) {
+	graph := change.system.graph
+	choice, _ := graph.Choices(int(state))
+	if change.choices != nil {
+		choice = int(change.choices[state])
+	}
+	first, end := graph.Transitions(choice)
+	for transition := first; transition < end; transition++ {
+		prob := graph.Prob(transition)
+		if change.fixedNature != nil {
+			prob = change.fixedNature.fixedProb[transition]
+		}
+		product += prob * vector[graph.Target[transition]]
+	}
+	return product, end - first
 }
 
 // boundsAfterPeriod returns bounds on the values after one period. All decisions in fixedDirection are the fixed ones; the others are
@@ -301,21 +308,23 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 func (change *periodChange) boundsAfterPeriod(values *Values, fixedDirection Direction) (*Values, error) {
 	equations, nextValues := change.fixedEquations(values.copyBounds(), fixedDirection), values.copyBounds()
 	graph := change.system.graph
-	err := change.forEachStep(func(state uint32) (work int) {
+	evaluateState := func(state uint32) (work int) {
 		nextValues.Lower[state], nextValues.Upper[state] = change.fixedOptimum(equations, state, fixedDirection)
 		first, end := graph.Choices(int(state))
 		return int(graph.FirstTransition[end] - graph.FirstTransition[first])
-	}, func() { equations.values, nextValues = nextValues, equations.values })
+	}
+	swapValues := func() { equations.values, nextValues = nextValues, equations.values }
+	err := change.forEachStep(evaluateState, swapValues)
 	return equations.values, err
 }
 
-// forEachStep does two things for each step of a period: it calls step for all states, some of them in parallel, and then swap. step
-// returns the number of evaluated transitions.
-func (change *periodChange) forEachStep(step func(state uint32) (work int), swap func()) error {
+// forEachStep runs the steps of a period. In each step it calls evaluate for all states, some of them in parallel, and then swap, which exchanges the old and
+// the new values. evaluate returns the number of evaluated transitions.
+func (change *periodChange) forEachStep(evaluate func(state uint32) (work int), swap func()) error {
 	for range change.stepsPerPeriod {
 		err := inBlocks(change.states, change.meter, func(block []uint32) (work int) {
 			for _, state := range block {
-				work += step(state)
+				work += evaluate(state)
 			}
 			return work
 		})

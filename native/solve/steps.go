@@ -379,8 +379,8 @@ func (system *equationSystem) stepBlock(states []uint32, lower, upper []float64)
 	return changed, work
 }
 
-// stepOptimum returns bounds on the optimal value of a state before one step, over all its choices. The values after the step are in
-// system.values.
+// stepOptimum applies the Bellman operator to one state: it returns bounds on the minimum or maximum, over the choices of the state, of the expected value
+// after one step. system.values has the values after the step.
 func (system *equationSystem) stepOptimum(state int) bestBounds {
 	graph, lower, upper := system.graph, system.values.Lower, system.values.Upper
 	minimize := system.minimizes(state)
@@ -388,12 +388,13 @@ func (system *equationSystem) stepOptimum(state int) bestBounds {
 	first, end := graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		firstTransition := graph.FirstTransition[choice]
+		hasOneTarget := graph.FirstTransition[choice+1]-firstTransition == 1
 		hasReward := system.reward != nil && system.reward.ChoiceTotal(state, choice) != 0
-		if hasReward || graph.FirstTransition[choice+1]-firstTransition != 1 {
+		if hasReward || !hasOneTarget {
 			bounds.include(system.evaluateChoice(state, choice), uint32(choice), minimize)
 			continue
 		}
-		// The choice has the value of its only target. This is bestBounds.include, inlined for speed.
+		// The choice has the value of its only target. The lines below do the same as bestBounds.include, and are faster than a call.
 		target := graph.Target[firstTransition]
 		targetLower, targetUpper := lower[target], upper[target]
 		if minimize {

@@ -46,8 +46,8 @@ func (shield *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, er
 	return output.Bytes(), nil
 }
 
-// guardBuilder collects, for each action and for each command without an action, the states in which it is
-// enabled, and whether it is allowed there.
+// guardBuilder computes the guards that enforce a shield. For each action, and for each command without an action, it collects the states in which the
+// action or command is enabled, and whether the shield allows it there.
 type guardBuilder struct {
 	shield         *Shield
 	actionSamples  map[int][]sample // by action
@@ -95,56 +95,56 @@ func (shield *Shield) reachableStates() *sparse.Set {
 	return shield.restricted().Reachable()
 }
 
-// strengthenGuards adds a condition to the guard of each command without an action that the shield forbids in some state. It replaces the
-// modules of these commands in the model.
+// strengthenGuards changes each command without an action that the shield forbids in some reachable state: its new guard is false in these states. It
+// replaces the modules of these commands in the model.
 func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
-	moduleIndex := -1 // the number of the last module
+	numModules := 0 // the number of modules before the current item
 	for i, item := range model.Items {
 		switch item.(type) {
 		case *syntax.Module, *syntax.RenamedModule:
-			moduleIndex++
-		default:
-			continue
+			strengthened, err := builder.strengthenModule(ctx, item, numModules)
+			if err != nil {
+				return err
+			}
+			model.Items[i] = strengthened
+			numModules++
 		}
-		strengthened, err := builder.strengthenModule(ctx, item, moduleIndex)
-		if err != nil {
-			return err
-		}
-		model.Items[i] = strengthened
 	}
 	return nil
 }
 
-// strengthenModule returns a copy of a module whose commands have stronger guards where the shield forbids them. If no guard changes, it returns item
-// itself. moduleIndex is the number of the module. It is an error if another module shares the text of a command that must change.
+// strengthenModule returns a module in which the guards of commands without an action are false in the states where the shield forbids these commands. If
+// the shield forbids no command, it returns item itself, and otherwise a copy. moduleIndex is the index of the module in the program. It is an error if
+// another module shares the text of a command that must change.
 func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, moduleIndex int) (syntax.Item, error) {
 	program := builder.shield.Space.Program()
-	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
+	samplesOf := func(index int) []sample {
+		return builder.commandSamples[compile.CommandRef{Module: moduleIndex, Command: index}]
+	}
+	var forbidden []int // the indices of the commands that are forbidden in some state
 	for index := range program.Modules[moduleIndex].Commands {
-		samples := builder.commandSamples[compile.CommandRef{Module: moduleIndex, Command: index}]
-		if !slices.ContainsFunc(samples, sample.isForbidden) {
-			continue
+		if slices.ContainsFunc(samplesOf(index), sample.isForbidden) {
+			forbidden = append(forbidden, index)
 		}
-		original, hasText := item.(*syntax.Module)
-		sharesText := !hasText || builder.isBase(moduleIndex)
-		if sharesText {
-			return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[moduleIndex].Name)
-		}
-		if strengthened == nil {
-			moduleCopy := *original
-			moduleCopy.Commands = slices.Clone(original.Commands)
-			strengthened = &moduleCopy
-		}
-		command, err := withCondition(original.Commands[index], separatingExpr(ctx, program.Vars, samples))
+	}
+	if len(forbidden) == 0 {
+		return item, nil
+	}
+	original, hasText := item.(*syntax.Module)
+	sharesText := !hasText || builder.isBase(moduleIndex)
+	if sharesText {
+		return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[moduleIndex].Name)
+	}
+	strengthened := *original
+	strengthened.Commands = slices.Clone(original.Commands)
+	for _, index := range forbidden {
+		command, err := withCondition(original.Commands[index], separatingExpr(ctx, program.Vars, samplesOf(index)))
 		if err != nil {
 			return nil, err
 		}
 		strengthened.Commands[index] = command
 	}
-	if strengthened == nil {
-		return item, nil
-	}
-	return strengthened, nil
+	return &strengthened, nil
 }
 
 // withCondition returns a copy of a command with the guard `guard & condition`.

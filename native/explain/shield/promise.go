@@ -9,8 +9,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Promise has the probability of the formula, from the first initial state, under several schedulers. A
-// scheduler is allowed if it makes only choices that the shield allows.
+// Promise has the probabilities that a shield promises: those of its formula from the first initial state, under several schedulers. A scheduler is
+// allowed if it makes only choices that the shield allows.
 type Promise struct {
 	Best    interval.Number // under the best allowed scheduler
 	Worst   interval.Number // under the worst allowed scheduler
@@ -87,20 +87,21 @@ func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	return result
 }
 
-// BrokenPromise says that a shielded model or a scheduler has other values than the promised ones.
+// BrokenPromise is the error of a shielded model, or of a scheduler, whose probability differs from the promised one.
 type BrokenPromise struct{ found string }
 
 func (e *BrokenPromise) Error() string { return e.found + ", which differs from the promised values" }
 
-// Confirm checks the promise on a model that contains the shield. It solves the model, and returns a *BrokenPromise if the best or the worst
-// value differs from the promised value.
+// Confirm checks a promise on the model that Shield.Model has written, whose guards enforce the shield; shielded has this model and the formula. Confirm
+// computes the probability of the formula under the best and under the worst scheduler of the model. The error is a *BrokenPromise if one of them differs
+// from the promised probability.
 func (promise *Promise) Confirm(ctx context.Context, shielded *Question) error {
-	// No choice loses a probability of 2, so this shield allows all choices.
-	unrestricted, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: promise.Best.Exact != nil})
+	aboveAllLosses := big.NewRat(2, 1) // the loss of a choice is a difference of probabilities, so it is at most 1
+	allowsAll, err := New(ctx, shielded, &Options{Threshold: aboveAllLosses, Exact: promise.Best.Exact != nil})
 	if err != nil {
 		return err
 	}
-	actual, err := unrestricted.Promise(ctx)
+	actual, err := allowsAll.Promise(ctx)
 	if err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func addUniformRow(builder *sparse.Builder, model *sparse.Model, s int) {
 // Figures say how permissive a shield is. They count only states that are reachable under the shield.
 type Figures struct {
 	States     int // reachable states
-	Deciding   int // states with several choices in which the formula is not decided yet
+	Deciding   int // deciding states: they have several choices, and the formula is not decided there yet
 	Restricted int // deciding states with a choice that is not allowed
 	Choices    int // choices of deciding states
 	Allowed    int // allowed choices of deciding states
