@@ -159,37 +159,45 @@ func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, object
 	target.Stepwise = stepwise
 }
 
-// setBudgets converts bounds on rewards.
+// setBudgets sets the budgets of an objective: one for each bound of the formula on a reward or on the number of steps.
 func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cost) {
 	for _, cost := range costs {
-		stepwise.budgets = append(stepwise.budgets, builder.unitBudget(cost))
+		stepwise.budgets = append(stepwise.budgets, builder.newBudget(cost))
 	}
 }
 
-// unitBudget converts a bound on a reward, or on the number of steps, to the least and the greatest number of units of 10^-9 that satisfy the bound. Whole
-// numbers of units add up without rounding errors.
-func (builder *objectiveBuilder) unitBudget(cost sema.Cost) budget {
+// newBudget converts a bound on a reward, or on the number of steps, to whole units of 10^-9, which a simulation adds without rounding errors. The budget has
+// the least and the greatest number of units that satisfy the bound.
+func (builder *objectiveBuilder) newBudget(cost sema.Cost) budget {
 	converted := budget{rewardIndex: max(cost.Struct, -1), high: noHigh}
-	if low := cost.Bound.Low; low != nil {
-		floor, isWhole := builder.boundInUnits(low)
-		converted.low = floor
-		if cost.Bound.IsLowStrict || !isWhole {
-			converted.low++
-		}
+	if cost.Bound.Low != nil {
+		converted.low = builder.leastUnits(cost.Bound)
 	}
-	high := cost.Bound.High
-	if high == nil {
-		return converted
-	}
-	floor, isWhole := builder.boundInUnits(high)
-	converted.high = floor
-	if cost.Bound.IsHighStrict && isWhole {
-		converted.high--
-	}
-	if converted.high < 0 {
-		builder.recordFailure(result.TypeError, high.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+	if cost.Bound.High != nil {
+		converted.high = builder.greatestUnits(cost.Bound)
 	}
 	return converted
+}
+
+// leastUnits returns the least number of units that satisfies the lower end of a bound.
+func (builder *objectiveBuilder) leastUnits(bound *sema.Bound) int64 {
+	units, isWhole := builder.boundInUnits(bound.Low)
+	if bound.IsLowStrict || !isWhole {
+		units++
+	}
+	return units
+}
+
+// greatestUnits returns the greatest number of units that satisfies the upper end of a bound. It records a failure if even 0 does not satisfy it.
+func (builder *objectiveBuilder) greatestUnits(bound *sema.Bound) int64 {
+	units, isWhole := builder.boundInUnits(bound.High)
+	if bound.IsHighStrict && isWhole {
+		units--
+	}
+	if units < 0 {
+		builder.recordFailure(result.TypeError, bound.High.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+	}
+	return units
 }
 
 // boundInUnits evaluates a bound in units of 10^-9, rounded down. isWhole reports whether the bound was a whole number of units.

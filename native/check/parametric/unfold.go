@@ -12,37 +12,27 @@ import (
 // maxUnfoldedStates limits the states of an unfolding.
 const maxUnfoldedStates = 100_000
 
-// unfolding is an MDP whose states are pairs of a state of another MDP and a number of steps. Memoryless schedulers of the unfolding are those schedulers
-// of the MDP that count steps, which are optimal for properties with step bounds.
+// unfolding is the product of an MDP with a step counter: its states are pairs of a state of the MDP and the number of steps before it. A memoryless scheduler
+// of the unfolding is a scheduler of the MDP that depends on the state and the number of steps. Such a scheduler is optimal for properties with step bounds.
 //
 // Source: Puterman, Markov Decision Processes, section 4.3 (backward induction for a finite horizon).
 type unfolding struct {
 	*Chain
-	pairs []stepPair
-	// rowOrigins has the row of the MDP for each row, or -1 for the self-loop after the last step.
+	pairs   []stepPair
+	indexes map[stepPair]int // the index of each pair in pairs
+	// rowOrigins has, for each row of the unfolding, the row of the MDP from which it comes, or -1 for the self-loop after the last step.
 	rowOrigins []int
 }
 
-// stepPair is a state after a number of steps.
+// stepPair is a state of the MDP, and the number of steps that were made before it.
 type stepPair struct{ state, step int }
 
 // unfold returns the unfolding of an MDP over a number of steps, with the pairs that are reachable from the initial state. A pair after the last
 // step has a self-loop only.
 func (c *Chain) unfold(ctx context.Context, steps int) (*unfolding, error) {
-	result := &unfolding{Chain: &Chain{one: c.one, evaluator: c.evaluator, parameterValues: c.parameterValues}}
-	indexes := map[stepPair]int{}
-	indexOf := func(pair stepPair) int {
-		index, isKnown := indexes[pair]
-		if !isKnown {
-			index = len(result.pairs)
-			indexes[pair] = index
-			result.pairs = append(result.pairs, pair)
-		}
-		return index
-	}
-	indexOf(stepPair{c.initial, 0})
-	for i := 0; i < len(result.pairs); i++ { // in the order of steps
-		pair := result.pairs[i]
+	result := &unfolding{Chain: &Chain{one: c.one, evaluator: c.evaluator, parameterValues: c.parameterValues}, indexes: map[stepPair]int{}}
+	result.indexOf(stepPair{c.initial, 0})
+	for i := 0; i < len(result.pairs); i++ { // breadth-first; addChoices appends the successors to result.pairs
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -50,23 +40,40 @@ func (c *Chain) unfold(ctx context.Context, steps int) (*unfolding, error) {
 			return nil, fmt.Errorf("found %d steps of an MDP with parameters: want at most %d pairs of a state and a number of steps, or values of the parameters (--const)", steps, maxUnfoldedStates)
 		}
 		result.firstRow = append(result.firstRow, len(result.rows))
-		if pair.step >= steps {
+		if result.pairs[i].step < steps {
+			result.addChoices(c, result.pairs[i])
+		} else {
 			result.addRow(-1, []transition{{i, c.one}})
-			continue
-		}
-		for row := c.firstRow[pair.state]; row < c.firstRow[pair.state+1]; row++ {
-			var transitions []transition
-			for _, origin := range c.rows[row] {
-				transitions = append(transitions, transition{indexOf(stepPair{origin.target, pair.step + 1}), origin.probability})
-			}
-			result.addRow(row, transitions)
 		}
 	}
 	result.firstRow = append(result.firstRow, len(result.rows))
 	return result, nil
 }
 
-// addRow adds a choice to the last state of the unfolding.
+// indexOf returns the index of a pair in u.pairs. It appends the pair if it is new.
+func (u *unfolding) indexOf(pair stepPair) int {
+	index, isKnown := u.indexes[pair]
+	if !isKnown {
+		index = len(u.pairs)
+		u.indexes[pair] = index
+		u.pairs = append(u.pairs, pair)
+	}
+	return index
+}
+
+// addChoices adds the choices of a pair: those of its state in the MDP, whose targets are paired with the next number of steps.
+func (u *unfolding) addChoices(mdp *Chain, pair stepPair) {
+	for row := mdp.firstRow[pair.state]; row < mdp.firstRow[pair.state+1]; row++ {
+		var transitions []transition
+		for _, original := range mdp.rows[row] {
+			target := u.indexOf(stepPair{original.target, pair.step + 1})
+			transitions = append(transitions, transition{target, original.probability})
+		}
+		u.addRow(row, transitions)
+	}
+}
+
+// addRow adds a choice to the last state of the unfolding. origin is its row in the MDP, or -1.
 func (u *unfolding) addRow(origin int, transitions []transition) {
 	u.rows = append(u.rows, transitions)
 	u.rowOrigins = append(u.rowOrigins, origin)
@@ -83,15 +90,15 @@ func (u *unfolding) states(holds func(pair stepPair) bool) *sparse.Set {
 	return set
 }
 
-// rewards returns the reward of each row of the unfolding. isEarned says in which steps the rewards are earned; rewards has those of the MDP.
-func (u *unfolding) rewards(rewards []*ratfunc.Func, isEarned func(step int) bool) []*ratfunc.Func {
+// rewards returns the reward of each row of the unfolding. mdpRewards has the reward of each row of the MDP; isEarned says in which steps rewards count.
+func (u *unfolding) rewards(mdpRewards []*ratfunc.Func, isEarned func(step int) bool) []*ratfunc.Func {
 	unfolded := make([]*ratfunc.Func, len(u.rows))
 	zero := u.evaluator.ring.Integer(0)
 	for i, pair := range u.pairs {
 		for row := u.firstRow[i]; row < u.firstRow[i+1]; row++ {
 			unfolded[row] = zero
 			if origin := u.rowOrigins[row]; origin >= 0 && isEarned(pair.step) {
-				unfolded[row] = rewards[origin]
+				unfolded[row] = mdpRewards[origin]
 			}
 		}
 	}

@@ -240,8 +240,8 @@ func (writer *umbWriter) forEachBranch(visit func(state, transition int)) {
 	})
 }
 
-// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In a CTMC it is the sum of the rates. A float64 sum may be
-// changed slightly, so that a reader computes exactly the same rates from it.
+// exitRate returns the exit rate to write for a state of a CTMC or a Markov automaton. In a CTMC it is the sum of the rates of the state; in floating point,
+// exactlyReadableRate may choose a slightly different number.
 func (writer *umbWriter) exitRate(state int) number {
 	if writer.exitRates != nil {
 		return writer.automatonRate(state)
@@ -249,22 +249,23 @@ func (writer *umbWriter) exitRate(state int) number {
 	if writer.cachedState == state {
 		return writer.cachedRate
 	}
-	transitions := writer.sortedTransitions(nil, state) // rowBuffer may be in use
+	transitions := writer.sortedTransitions(nil, state) // not in rowBuffer, which a caller may still read
 	writer.cachedState, writer.cachedRate = state, writer.sumOfWeights(transitions)
 	if !writer.model.Exact() {
-		writer.cachedRate.float = writer.reproducingRate(transitions, writer.cachedRate.float)
+		writer.cachedRate.float = writer.exactlyReadableRate(transitions, writer.cachedRate.float)
 	}
 	return writer.cachedRate
 }
 
-// reproducingRate returns an exit rate close to sum, from which a reader computes the rates of all transitions without error. It tries sum
-// and the neighbouring float64 numbers. If none of them works, it returns sum.
-func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
-	const maxAttempts = 8
+// exactlyReadableRate returns an exit rate for a state with the given transitions, whose rates have the given sum. The file has the exit rate and, for each
+// transition, a probability; a reader multiplies them to get the rate. exactlyReadableRate returns a float64 near sum for which all these products are
+// exactly the rates, or sum if it finds none.
+func (writer *umbWriter) exactlyReadableRate(transitions []int, sum float64) float64 {
+	const maxAttempts = 8 // on each side of sum
 	above, below := sum, sum
 	for range maxAttempts {
 		for _, candidate := range []float64{above, below} {
-			if writer.reproducesRates(transitions, candidate) {
+			if writer.readsRatesExactly(transitions, candidate) {
 				return candidate
 			}
 		}
@@ -273,8 +274,9 @@ func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64
 	return sum
 }
 
-// reproducesRates reports whether each rate is, after rounding, the product of the exit rate and a probability.
-func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bool {
+// readsRatesExactly reports whether a reader gets the rate of each transition exactly: whether the rounded product of the exit rate and the written
+// probability is the rate.
+func (writer *umbWriter) readsRatesExactly(transitions []int, exitRate float64) bool {
 	for _, transition := range transitions {
 		if _, isExact := branchProbability(writer.model.Prob(transition), exitRate); !isExact {
 			return false
@@ -283,8 +285,8 @@ func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bo
 	return true
 }
 
-// branchProbability returns the probability that is written for a transition with the given rate. A reader multiplies it by exitRate.
-// isExact says that the rounded product is exactly the rate.
+// branchProbability returns the probability to write for a transition with the given rate. A reader multiplies it by exitRate. isExact says that the
+// rounded product is exactly the rate.
 func branchProbability(rate, exitRate float64) (probability float64, isExact bool) {
 	quotient := rate / exitRate
 	for _, candidate := range []float64{quotient, math.Nextafter(quotient, 0), math.Nextafter(quotient, 1)} {

@@ -80,8 +80,8 @@ func (members *umbMembers) writeBits(name string, isSet func(state int) bool) {
 	members.Bits(name, len(members.writer.stateOrder), func(position int) bool { return isSet(int(members.writer.stateOrder[position])) })
 }
 
-// writeActions writes members with the names of the actions, and with the number of the action of each choice. In a Markov chain each
-// branch has the number.
+// writeActions writes the names of the actions, and the number of the action of each choice. In a Markov chain, in which choices have no actions, it writes
+// the number of the action of each branch.
 func (members *umbMembers) writeActions() {
 	writer := members.writer
 	if len(writer.actions) == 0 {
@@ -109,20 +109,21 @@ func (writer *umbWriter) writeActionNumber(out *bufio.Writer, index int) {
 	_, _ = out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(number)))
 }
 
-// writeStrings writes two members with a list of texts: one with all texts together, and one with the offset at which each of them starts.
-// The last offset is the total length.
+// writeStrings writes a list of texts as two members of the folder dir. The member strings.bin is the concatenation of all texts. The member
+// string-mapping.bin has the offset in strings.bin at which each text starts, and at last the total length, each as 8 bytes.
 func (members *umbMembers) writeStrings(dir string, texts []string) {
-	text := strings.Join(texts, "")
-	members.File(dir+"string-mapping.bin", int64(8*(len(texts)+1)), func(out *bufio.Writer) {
+	numOffsets := len(texts) + 1
+	members.File(dir+"string-mapping.bin", int64(8*numOffsets), func(out *bufio.Writer) {
 		offset := uint64(0)
 		umb.PutUint64(out, offset)
-		for _, element := range texts {
-			offset += uint64(len(element))
+		for _, text := range texts {
+			offset += uint64(len(text))
 			umb.PutUint64(out, offset)
 		}
 	})
-	members.File(dir+"strings.bin", int64(len(text)), func(out *bufio.Writer) {
-		_, _ = out.WriteString(text)
+	allTexts := strings.Join(texts, "")
+	members.File(dir+"strings.bin", int64(len(allTexts)), func(out *bufio.Writer) {
+		_, _ = out.WriteString(allTexts)
 	})
 }
 
@@ -145,7 +146,7 @@ func (members *umbMembers) writeAnnotations() {
 	}
 }
 
-// writeRewards writes a member with the rewards of a structure. kind says whether it has those of all states, choices or branches.
+// writeRewards writes a member with rewards of a reward structure: those of all states, of all choices or of all branches, as kind says.
 func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	writer := members.writer
 	switch kind {

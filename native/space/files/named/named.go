@@ -97,8 +97,8 @@ func Files(name string) []string {
 	return names
 }
 
-// Part returns the names of the files with one extension: base.ext followed by zipSuffix. If there are several reward structures, files of
-// rewards are numbered: model1.srew, model2.srew. If numRewards is 0, the existing files show how many there are.
+// Part returns the names of the files with one extension: base.ext followed by zipSuffix. Files of rewards are numbered if there are several
+// reward structures: model1.srew, model2.srew. numRewards is the number of reward structures; 0 means as many as there are existing files.
 func Part(base, ext, zipSuffix string, numRewards int) []string {
 	plain := base + "." + ext + zipSuffix
 	hasRewards := ext == "srew" || ext == "trew"
@@ -106,11 +106,9 @@ func Part(base, ext, zipSuffix string, numRewards int) []string {
 		return []string{plain}
 	}
 	if numRewards == 0 {
-		if !isMissing(plain) || isMissing(numberedName(base, ext, zipSuffix, 1)) {
+		numRewards = countNumbered(base, ext, zipSuffix)
+		if !isMissing(plain) || numRewards == 0 {
 			return []string{plain}
-		}
-		for !isMissing(numberedName(base, ext, zipSuffix, numRewards+1)) {
-			numRewards++
 		}
 	}
 	var names []string
@@ -120,15 +118,24 @@ func Part(base, ext, zipSuffix string, numRewards int) []string {
 	return names
 }
 
-// numberedName returns the name of the file for reward structure i, from 1, if there are several.
+// countNumbered returns the number of existing files with consecutive numbers from 1.
+func countNumbered(base, ext, zipSuffix string) int {
+	count := 0
+	for !isMissing(numberedName(base, ext, zipSuffix, count+1)) {
+		count++
+	}
+	return count
+}
+
+// numberedName returns the name of the file of reward structure number i if there are several reward structures. The first number is 1.
 func numberedName(base, ext, zipSuffix string, i int) string {
 	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zipSuffix)
 }
 
 // Stale returns the existing files with one extension that must be removed when a set of files with numRewards reward structures is
-// written.
+// written: those that a later reader would take for files of this set.
 func Stale(base, ext, zipSuffix string, numRewards int) []string {
-	var current, stale []string
+	var current, stale []string // the files of the written set, and all other existing files
 	if numRewards > 0 {
 		current = Part(base, ext, zipSuffix, numRewards)
 	}
