@@ -15,13 +15,14 @@ import (
 
 // Nodes with fixed numbers. A path stops in them.
 const (
-	targetNode = iota // the states of the target
-	avoidNode         // states that satisfy neither operand of the until formula
+	targetNode = iota // stands for all states that satisfy the right operand of the until formula
+	avoidNode         // stands for all states that satisfy neither operand
 	firstNode
 	noNode = math.MaxUint32
 )
 
-// maxSteps is the number of deterministic steps after which a box is stored although nothing branches there. Walks that meet end there, and so do cycles.
+// maxSteps is the greatest number of deterministic steps in a walk. Then the walk ends at a stored node, although its last box has only one successor. So the
+// exploration also ends in a cycle, and recognizes walks that have met.
 const maxSteps = 128
 
 // node is a stored box: an initial one, one that branches, or one at which a walk has stopped.
@@ -56,12 +57,12 @@ type exploration struct {
 	goal    *goal
 	options Options
 	nodes   []node
-	// numbers has the nodes that are not initial, by box.
+	// numbers has the node of each box that is not initial. The keys come from writeKey.
 	numbers     map[string]uint32
 	keyBuffer   []byte
 	queue       []uint32
 	memoryBytes int64
-	numSteps    int64 // of all walks
+	numSteps    int64 // the number of steps of all walks
 }
 
 // explore explores all boxes that are reachable from the initial states. If the states of a box behave differently, it divides the box, and explores the
@@ -79,8 +80,8 @@ func (x *exploration) explore(ctx context.Context) error {
 			continue
 		}
 		err := x.expand(ctx, number)
-		if errors.Is(err, errSplit) {
-			x.divideLike(number, x.evaluation.box, x.evaluation.proposal)
+		if errors.Is(err, errMustDivide) {
+			x.divideNode(number, x.evaluation.box, x.evaluation.proposal)
 			err = nil
 		}
 		if err != nil {
@@ -159,7 +160,7 @@ func (x *exploration) divideInitial(number uint32) {
 	initial := x.nodes[number].box
 	for slot := range initial.low {
 		if initial.isWide(slot) {
-			x.divideLike(number, initial, initial.halving(slot))
+			x.divideNode(number, initial, initial.halving(slot))
 			return
 		}
 	}
@@ -184,8 +185,8 @@ func (x *exploration) enqueue(number uint32) {
 	}
 }
 
-// key writes the key of a box to the key buffer.
-func (x *exploration) key(b box) {
+// writeKey writes to keyBuffer the text by which numbers finds the node of a box.
+func (x *exploration) writeKey(b box) {
 	x.keyBuffer = x.keyBuffer[:0]
 	for slot, low := range b.low {
 		x.keyBuffer = binary.AppendVarint(x.keyBuffer, int64(low))
@@ -210,7 +211,7 @@ func (x *exploration) targetOf(b box) (uint32, error) {
 
 // numberOf returns the number of the node of a box, and creates the node if it is new. It does not queue the node.
 func (x *exploration) numberOf(b box) uint32 {
-	x.key(b)
+	x.writeKey(b)
 	number, isKnown := x.numbers[string(x.keyBuffer)]
 	if !isKnown {
 		number = x.addNode(b.clone(), false)
@@ -221,7 +222,7 @@ func (x *exploration) numberOf(b box) uint32 {
 }
 
 // decide returns targetNode if all states of a box satisfy the target, or avoidNode if they all violate both operands of the until formula. If they satisfy
-// neither condition, isDecided is false. The error is errSplit if the states differ.
+// neither condition, isDecided is false. The error is errMustDivide if the states differ.
 func (x *exploration) decide(b box) (number uint32, isDecided bool, err error) {
 	x.evaluation.box = b
 	for i, condition := range []*expression{x.goal.target, x.goal.avoid} {
@@ -240,7 +241,7 @@ func (x *exploration) decide(b box) (number uint32, isDecided bool, err error) {
 }
 
 // expand computes the choices of a node. As long as a box has a single successor with probability 1, it goes on to this successor without storing a node,
-// and collects the rewards. The error is errSplit if the states of a box do not all behave in the same way.
+// and collects the rewards. The error is errMustDivide if the states of a box do not all behave in the same way.
 func (x *exploration) expand(ctx context.Context, number uint32) error {
 	current := x.nodes[number].box.clone()
 	collected := new(amount)
@@ -253,13 +254,13 @@ func (x *exploration) expand(ctx context.Context, number uint32) error {
 			return err
 		}
 		if isDecided {
-			x.connectTo(number, decided, collected)
+			x.setOnlySuccessor(number, decided, collected)
 			return nil
 		}
 		if step > 0 {
-			x.key(current)
+			x.writeKey(current)
 			if known, isKnown := x.numbers[string(x.keyBuffer)]; isKnown {
-				x.connectTo(number, known, collected)
+				x.setOnlySuccessor(number, known, collected)
 				return nil
 			}
 		}
@@ -281,53 +282,55 @@ func (x *exploration) expand(ctx context.Context, number uint32) error {
 	}
 }
 
-// walk is a sequence of deterministic steps from a node to the box last, which is that of the node end, or noNode. collected is the reward of the steps.
+// walk is a sequence of deterministic steps, each to one successor with probability 1.
 type walk struct {
-	start, end uint32
-	last       box
-	collected  *amount
+	start     uint32 // the node of the first box
+	end       uint32 // the node of the last box, or noNode if the last box has none yet
+	last      box
+	collected *amount // the sum of the rewards of the steps
 }
 
 // finishWalk ends a walk of deterministic steps. If the last box has one successor, the start of the walk leads to this successor. Otherwise the last box
 // becomes a node of its own, with the given choices or as a deadlock, and the start of the walk leads to it.
 func (x *exploration) finishWalk(walk walk, choices []choice) error {
-	connected, err := x.connections(choices)
+	endChoices, err := x.nodeChoices(choices)
 	if err != nil {
 		return err
 	}
-	if len(connected) == 1 && len(connected[0].branches) == 1 {
-		walk.collected.add(connected[0].reward)
-		x.connectTo(walk.start, connected[0].branches[0].target, walk.collected)
+	if len(endChoices) == 1 && len(endChoices[0].branches) == 1 {
+		walk.collected.add(endChoices[0].reward)
+		x.setOnlySuccessor(walk.start, endChoices[0].branches[0].target, walk.collected)
 		return nil
 	}
-	var stateReward *big.Rat
-	if len(connected) == 0 {
-		if stateReward, err = x.stateReward(walk.last); err != nil {
+	isDeadlock := len(endChoices) == 0
+	var deadlockReward *big.Rat
+	if isDeadlock {
+		if deadlockReward, err = x.stateReward(walk.last); err != nil {
 			return err
 		}
 	}
 	if walk.end == noNode {
 		walk.end = x.numberOf(walk.last)
 	}
-	if len(connected) == 0 {
+	if isDeadlock { // as in PRISM, a deadlock gets a self-loop
 		x.nodes[walk.end].isDeadlock = true
-		connected = []nodeChoice{{sema.Unlabelled, stateReward, []edge{{one, walk.end}}}}
+		endChoices = []nodeChoice{{sema.Unlabelled, deadlockReward, []edge{{one, walk.end}}}}
 	}
-	x.connect(walk.end, connected)
+	x.setChoices(walk.end, endChoices)
 	if walk.end != walk.start {
-		x.connectTo(walk.start, walk.end, walk.collected)
+		x.setOnlySuccessor(walk.start, walk.end, walk.collected)
 	}
 	return nil
 }
 
-// connectTo connects a node to one successor.
-func (x *exploration) connectTo(number, target uint32, reward *amount) {
-	x.connect(number, []nodeChoice{{sema.Unlabelled, reward.fraction(), []edge{{one, target}}}})
+// setOnlySuccessor gives a node one choice, which leads to target with probability 1 and earns reward.
+func (x *exploration) setOnlySuccessor(number, target uint32, reward *amount) {
+	x.setChoices(number, []nodeChoice{{sema.Unlabelled, reward.fraction(), []edge{{one, target}}}})
 }
 
-// connections replaces the boxes in the given choices by nodes. It creates nodes for new boxes.
-func (x *exploration) connections(choices []choice) ([]nodeChoice, error) {
-	connected := make([]nodeChoice, len(choices))
+// nodeChoices returns the given choices with the node of each successor instead of its box. It creates and queues nodes for new boxes.
+func (x *exploration) nodeChoices(choices []choice) ([]nodeChoice, error) {
+	result := make([]nodeChoice, len(choices))
 	for i, choice := range choices {
 		targets := make([]uint32, len(choice.branches))
 		for j, branch := range choice.branches {
@@ -336,9 +339,9 @@ func (x *exploration) connections(choices []choice) ([]nodeChoice, error) {
 				return nil, err
 			}
 		}
-		connected[i] = nodeChoice{choice.action, choice.reward, choice.edges(targets)}
+		result[i] = nodeChoice{choice.action, choice.reward, choice.edges(targets)}
 	}
-	return connected, nil
+	return result, nil
 }
 
 // edges returns the edges of a choice. targets[i] is the node to which branch i leads. Branches with the same target become one edge with the sum of their
@@ -360,13 +363,13 @@ func (c *choice) edges(targets []uint32) []edge {
 	return edges
 }
 
-// connect stores the choices of a node, and the node as a predecessor of its targets. If a target is divided already, the states of the node lead to
-// different parts of it, so connect divides the node in the same way instead.
-func (x *exploration) connect(number uint32, choices []nodeChoice) {
+// setChoices stores the choices of a node, and the node as a predecessor of its targets. If a target is divided already, the states of the node lead to
+// different parts of it, so setChoices divides the node in the same way instead.
+func (x *exploration) setChoices(number uint32, choices []nodeChoice) {
 	for _, choice := range choices {
 		for _, edge := range choice.branches {
 			if target := &x.nodes[edge.target]; target.isDivided {
-				x.divideLike(number, target.box, target.division)
+				x.divideNode(number, target.box, target.division)
 				return
 			}
 		}
@@ -385,11 +388,13 @@ func (x *exploration) connect(number uint32, choices []nodeChoice) {
 	x.nodes[number].choices = choices
 }
 
-// divideLike divides a node in the way in which the box successors is divided by a split. All states of the node lead into this box, in which the variable
-// of the split has the same number of values, moved by a constant. So the split is moved by this constant.
-func (x *exploration) divideLike(number uint32, successors box, by split) {
+// divideNode divides the box of a node so that its parts lead to different parts of a later box, which the given split divides. In the later box the variable
+// of the split has the same number of values as in the node, but each value is greater by a constant. So the value at which the node is divided is that
+// of the split minus this constant.
+func (x *exploration) divideNode(number uint32, later box, by split) {
 	divided := &x.nodes[number]
-	division := split{by.slot, by.at - successors.low[by.slot] + divided.box.low[by.slot]}
+	constant := later.low[by.slot] - divided.box.low[by.slot]
+	division := split{by.slot, by.at - constant}
 	divided.choices, divided.isDeadlock = nil, false
 	if divided.isInitial { // replace the node by two nodes, because no choice leads to an initial node
 		less, others := divided.box.divide(division)

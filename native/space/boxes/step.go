@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// errSplit says that the states of a box do not all behave in the same way. evaluation.proposal divides the box.
-var errSplit = errors.New("the states of a box behave differently")
+// errMustDivide says that the states of a box do not all behave in the same way. evaluation.proposal divides the box.
+var errMustDivide = errors.New("the states of a box behave differently")
 
 // program computes the choices of all states of a box at once.
 type program struct {
@@ -164,7 +164,7 @@ type branch struct {
 }
 
 // choices returns the choices that all states of a box have; a deadlock has none. In a DTMC it merges them into one choice, in which each of them is equally
-// likely. The error is errSplit if the states do not have the same choices. The next call overwrites the boxes of the successors.
+// likely. The error is errMustDivide if the states do not have the same choices. The next call overwrites the boxes of the successors.
 func (p *program) choices(b box) ([]choice, error) {
 	p.evaluation.box, p.successorValues = b, p.successorValues[:0]
 	var choices []choice
@@ -193,7 +193,7 @@ func (p *program) choices(b box) ([]choice, error) {
 		choices = []choice{uniform(choices)}
 	}
 	for i := range choices {
-		choices[i].mergeEqual()
+		choices[i].mergeEqualBranches()
 	}
 	return choices, nil
 }
@@ -213,8 +213,8 @@ func uniform(choices []choice) choice {
 	return result
 }
 
-// mergeEqual replaces all branches by one if their boxes are equal.
-func (c *choice) mergeEqual() {
+// mergeEqualBranches replaces all branches by one if their boxes are equal.
+func (c *choice) mergeEqualBranches() {
 	isDifferent := func(other branch) bool { return !other.box.equals(c.branches[0].box) }
 	if len(c.branches) > 1 && !slices.ContainsFunc(c.branches, isDifferent) {
 		c.branches = []branch{{one, c.branches[0].box}}
@@ -222,7 +222,7 @@ func (c *choice) mergeEqual() {
 }
 
 // findEnabled finds the enabled commands of each module that takes part in a synchronisation. isEnabled is false if some module has none. The error is
-// errSplit if guards hold in some states of the box only and this matters, because no other module blocks the synchronisation in all states.
+// errMustDivide if guards hold in some states of the box only and this matters, because no other module blocks the synchronisation in all states.
 func (p *program) findEnabled(sync *synchronisation) (isEnabled bool, err error) {
 	var proposal split
 	for i, commands := range sync.participants {
@@ -267,10 +267,10 @@ func (sync *synchronisation) nextCombination() bool {
 	return false
 }
 
-// undecided returns errSplit if the evaluation has a proposal, and otherwise the error of the model in the only state of the box.
+// undecided returns errMustDivide if the evaluation has a proposal, and otherwise the error of the model in the only state of the box.
 func (p *program) undecided() error {
 	if p.evaluation.hasProposal {
-		return errSplit
+		return errMustDivide
 	}
 	return p.failure()
 }
@@ -360,7 +360,7 @@ func (p *program) checkWeights(command *command) error {
 
 var one = big.NewRat(1, 1)
 
-// value returns the value that a number has in all states of the box. The error is errSplit if a variable in the number has several values in the box,
+// value returns the value that a number has in all states of the box. The error is errMustDivide if a variable in the number has several values in the box,
 // because a number is evaluated in one state only.
 func (p *program) value(n *number) (*big.Rat, error) {
 	if n.constant != nil {
@@ -369,7 +369,7 @@ func (p *program) value(n *number) (*big.Rat, error) {
 	e := &p.evaluation
 	if i := slices.IndexFunc(n.slots, e.box.isWide); i >= 0 {
 		e.proposal, e.hasProposal = e.box.halving(n.slots[i]), true
-		return nil, errSplit
+		return nil, errMustDivide
 	}
 	value, isExact, err := sema.EvalExact(n.source, e.box.low)
 	if err != nil || !isExact || value.Rat == nil {
@@ -379,7 +379,7 @@ func (p *program) value(n *number) (*big.Rat, error) {
 }
 
 // successor returns the box that the states of the current box reach if each of the given commands makes its selected update. Each assigned variable must
-// get one value, or its old value plus a constant; otherwise the error is errSplit.
+// get one value, or its old value plus a constant; otherwise the error is errMustDivide.
 func (p *program) successor(commands []*command, selected []int) (box, error) {
 	e := &p.evaluation
 	first := len(p.successorValues)
@@ -403,7 +403,7 @@ func (p *program) successor(commands []*command, selected []int) (box, error) {
 }
 
 // checkRange returns an error if an assigned value is outside of the range of its variable. If the value differs between the states of the box, the error is
-// errSplit, because it may be within the range in some states.
+// errMustDivide, because it may be within the range in some states.
 func (p *program) checkRange(slot int, assigned values) error {
 	variable, e := &p.Vars[slot], &p.evaluation
 	switch {
@@ -413,10 +413,10 @@ func (p *program) checkRange(slot int, assigned values) error {
 		return p.failure()
 	}
 	e.proposal, e.hasProposal = e.box.halving(slot), true
-	return errSplit
+	return errMustDivide
 }
 
-// reward returns the sum of the reward items that selects accepts and whose guards hold in the box, or nil for 0. The error is errSplit if a guard or a
+// reward returns the sum of the reward items that selects accepts and whose guards hold in the box, or nil for 0. The error is errMustDivide if a guard or a
 // reward differs between states of the box.
 func (p *program) reward(selects func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat
