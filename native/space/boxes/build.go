@@ -83,19 +83,19 @@ type spaceBuilder struct {
 	initial   []uint32
 	target    *sparse.Set
 	deadlocks *sparse.Set
-	numbers   []uint32 // the state of each node
+	stateOf   []uint32 // the state of each reachable node
 }
 
-// build returns the state space after the exploration. Its states are the nodes that are still reachable: nodes that were divided have lost their
-// predecessors.
+// build returns the state space after the exploration. Its states are the reachable nodes. A divided node is not reachable, because its predecessors lead to
+// its parts instead.
 func (x *exploration) build() (*Built, error) {
 	order := x.reachable()
 	space := &spaceBuilder{
 		exploration: x, builder: sparse.NewBuilder(x.kind()), reward: sparse.Reward{RelErr: 0x1p-53},
-		target: sparse.NewSet(len(order)), deadlocks: sparse.NewSet(len(order)), numbers: make([]uint32, len(x.nodes)),
+		target: sparse.NewSet(len(order)), deadlocks: sparse.NewSet(len(order)), stateOf: make([]uint32, len(x.nodes)),
 	}
 	for state, number := range order {
-		space.numbers[number] = uint32(state)
+		space.stateOf[number] = uint32(state)
 	}
 	for state, number := range order {
 		space.addState(state, number)
@@ -137,7 +137,7 @@ func (s *spaceBuilder) addState(state int, number uint32) {
 			s.builder.Choice(sparse.Action(choice.action + 1))
 		}
 		for _, edge := range choice.branches {
-			s.builder.AddRat(int(s.numbers[edge.target]), edge.weight, sparse.NoAction)
+			s.builder.AddRat(int(s.stateOf[edge.target]), edge.weight, sparse.NoAction)
 		}
 		s.addReward(choice.reward)
 	}

@@ -29,7 +29,8 @@ const maxSteps = 128
 type node struct {
 	box       box
 	isInitial bool
-	// isDivided says that division divides the box, because its states behave differently. Each predecessor is divided in the same way.
+	// isDivided says that the states of the box behave differently, so that the box is no state of the model: division divides it. Then the predecessors of the
+	// node are expanded again, and divided in the same way.
 	isDivided    bool
 	division     split
 	isQueued     bool
@@ -194,8 +195,8 @@ func (x *exploration) writeKey(b box) {
 	}
 }
 
-// targetOf returns the node to which a transition into a box leads. If the property is decided in the box, this is a node with a fixed number. Otherwise it
-// is the node of the box, which is created and queued if it is new.
+// targetOf returns the node to which a transition into a box leads. If the box decides the property, this is targetNode or avoidNode. Otherwise it is the
+// node of the box, which targetOf creates and queues if it is new.
 func (x *exploration) targetOf(b box) (uint32, error) {
 	decided, isDecided, err := x.decide(b)
 	if err != nil || isDecided {
@@ -244,7 +245,7 @@ func (x *exploration) decide(b box) (number uint32, isDecided bool, err error) {
 // and collects the rewards. The error is errMustDivide if the states of a box do not all behave in the same way.
 func (x *exploration) expand(ctx context.Context, number uint32) error {
 	current := x.nodes[number].box.clone()
-	collected := new(amount)
+	collected := new(rewardSum)
 	for step := 0; ; step++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -287,7 +288,7 @@ type walk struct {
 	start     uint32 // the node of the first box
 	end       uint32 // the node of the last box, or noNode if the last box has none yet
 	last      box
-	collected *amount // the sum of the rewards of the steps
+	collected *rewardSum // the sum of the rewards of the steps
 }
 
 // finishWalk ends a walk of deterministic steps. If the last box has one successor, the start of the walk leads to this successor. Otherwise the last box
@@ -324,7 +325,7 @@ func (x *exploration) finishWalk(walk walk, choices []choice) error {
 }
 
 // setOnlySuccessor gives a node one choice, which leads to target with probability 1 and earns reward.
-func (x *exploration) setOnlySuccessor(number, target uint32, reward *amount) {
+func (x *exploration) setOnlySuccessor(number, target uint32, reward *rewardSum) {
 	x.setChoices(number, []nodeChoice{{sema.Unlabelled, reward.fraction(), []edge{{one, target}}}})
 }
 
@@ -410,35 +411,35 @@ func (x *exploration) divideNode(number uint32, later box, by split) {
 	divided.predecessors = nil
 }
 
-// amount is a sum of rewards. Its integers are added separately, which is faster.
-type amount struct {
-	whole int64
-	rest  *big.Rat // nil for 0
+// rewardSum is a sum of rewards. It adds integers separately from other fractions, which is faster.
+type rewardSum struct {
+	whole int64    // the sum of the integers
+	rest  *big.Rat // the sum of all other rewards; nil for 0
 }
 
 // add adds a reward to the sum. A nil reward stands for 0.
-func (a *amount) add(reward *big.Rat) {
+func (sum *rewardSum) add(reward *big.Rat) {
 	const maxWhole = math.MaxInt64 / 2
 	switch {
 	case reward == nil:
-	case reward.IsInt() && reward.Num().IsInt64() && reward.Num().Int64() <= maxWhole && a.whole <= maxWhole:
-		a.whole += reward.Num().Int64()
-	case a.rest == nil:
-		a.rest = reward
+	case reward.IsInt() && reward.Num().IsInt64() && reward.Num().Int64() <= maxWhole && sum.whole <= maxWhole:
+		sum.whole += reward.Num().Int64()
+	case sum.rest == nil:
+		sum.rest = reward
 	default:
-		a.rest = new(big.Rat).Add(a.rest, reward)
+		sum.rest = new(big.Rat).Add(sum.rest, reward)
 	}
 }
 
 // fraction returns the sum of the rewards, or nil if the sum is 0.
-func (a *amount) fraction() *big.Rat {
+func (sum *rewardSum) fraction() *big.Rat {
 	switch {
-	case a.whole == 0:
-		return a.rest
-	case a.rest == nil:
-		return new(big.Rat).SetInt64(a.whole)
+	case sum.whole == 0:
+		return sum.rest
+	case sum.rest == nil:
+		return new(big.Rat).SetInt64(sum.whole)
 	}
-	return new(big.Rat).Add(new(big.Rat).SetInt64(a.whole), a.rest)
+	return new(big.Rat).Add(new(big.Rat).SetInt64(sum.whole), sum.rest)
 }
 
 // reachable returns the nodes that are reachable from the initial nodes, in breadth-first order.

@@ -10,17 +10,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// goal is what a property observes: where paths stop, and a reward structure.
+// goal is what the exploration must know of a property: the states in which the property is decided, so that paths stop there, and the reward structure.
 type goal struct {
-	target, avoid *expression // nil for no states
-	structure     int         // index of the reward structure; -1 for none
+	target    *expression // the states that satisfy the until formula; nil for no states
+	avoid     *expression // the states from which the until formula cannot be satisfied any more; nil for no states
+	structure int         // index of the reward structure; -1 for none
 	// isNegated says that the property is about the paths that do not reach the target.
 	isNegated bool
 	property  *logic.Property
 }
 
-// newGoal returns what must be known of the states to check a property: the operands of its until formula, or its reward structure. The error is a
-// *compile.UnsupportedError if boxes do not support the property.
+// newGoal returns the goal of a property. The error is a *compile.UnsupportedError if boxes do not support the property.
 func newGoal(property *logic.Property) (*goal, error) {
 	formula, err := observedFormula(property)
 	if err != nil {
@@ -58,7 +58,7 @@ func describe(formula *logic.Formula) string {
 	return logic.Describe(described)
 }
 
-// stateFilters are the filters whose value over the initial boxes is that over the initial states.
+// stateFilters are the filters that have the same value over the initial boxes as over the initial states.
 var stateFilters = []string{"min", "max", "range", "forall", "exists"}
 
 // observedFormula returns the formula that remains if the filters around a property are removed. The error is a *compile.UnsupportedError if a filter is not

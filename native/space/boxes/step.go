@@ -221,8 +221,9 @@ func (c *choice) mergeEqualBranches() {
 	}
 }
 
-// findEnabled finds the enabled commands of each module that takes part in a synchronisation. isEnabled is false if some module has none. The error is
-// errMustDivide if guards hold in some states of the box only and this matters, because no other module blocks the synchronisation in all states.
+// findEnabled finds the enabled commands of each module that takes part in a synchronisation. isEnabled is false if some module has no enabled command in
+// any state of the box, because this module blocks the synchronisation. The error is errMustDivide if no module does so, and a guard holds in some states
+// of the box only.
 func (p *program) findEnabled(sync *synchronisation) (isEnabled bool, err error) {
 	var proposal split
 	for i, commands := range sync.participants {
@@ -267,7 +268,8 @@ func (sync *synchronisation) nextCombination() bool {
 	return false
 }
 
-// undecided returns errMustDivide if the evaluation has a proposal, and otherwise the error of the model in the only state of the box.
+// undecided returns the error of an evaluation whose result is unknown: errMustDivide if the evaluation has proposed a split, and otherwise the error of the
+// model in the box.
 func (p *program) undecided() error {
 	if p.evaluation.hasProposal {
 		return errMustDivide
@@ -358,6 +360,7 @@ func (p *program) checkWeights(command *command) error {
 	return nil
 }
 
+// one is the probability 1. Nothing changes it.
 var one = big.NewRat(1, 1)
 
 // value returns the value that a number has in all states of the box. The error is errMustDivide if a variable in the number has several values in the box,
