@@ -53,11 +53,11 @@ func (b box) halving(slot int) split {
 	return split{slot, int32(middle)}
 }
 
-// noVariable is values.slot if the values are not those of a variable plus a constant.
+// noVariable is the slot of values that are not the values of a variable plus a constant.
 const noVariable = -1
 
-// values are bounds of the values of an expression in the states of a box. A Bool is 0 or 1. If slot is not noVariable, the expression is the variable in
-// this slot plus a constant.
+// values has the least and the greatest value of an expression in the states of a box, or bounds on them. A Bool has the value 0 or 1. If slot is not
+// noVariable, the expression has in each state the value of the variable in this slot plus a constant.
 type values struct {
 	low, high int64
 	slot      int
@@ -79,7 +79,7 @@ func truthOf(holds bool) values {
 	return single(0)
 }
 
-// unknown returns the bounds of an expression of which nothing is known.
+// unknown returns the bounds that hold for each expression of the type of expr.
 func unknown(expr sema.Expr) values {
 	if expr.Type() == sema.Bool {
 		return values{0, 1, noVariable}
@@ -92,10 +92,10 @@ type evaluation struct {
 	box box
 	// mayFail says that some operation may have no value in some state.
 	mayFail bool
-	// proposal is a split after which more is known, if there is one.
+	// proposal is a split of the box after which the evaluation gives tighter bounds in a part; hasProposal says whether there is one.
 	proposal    split
 	hasProposal bool
-	number      int // of the evaluation, for cached results
+	number      int // the number of the current evaluation; cached results of earlier evaluations are not valid
 }
 
 // propose keeps a proposal, unless there is an earlier one.
@@ -246,7 +246,7 @@ func (c *exprCompiler) compileUnary(expr *sema.Unary) evaluator {
 	}
 	return func(e *evaluation) values {
 		value := operand(e)
-		return e.narrow(values{-value.high, -value.low, noVariable})
+		return e.checkOverflow(values{-value.high, -value.low, noVariable})
 	}
 }
 
@@ -302,8 +302,8 @@ func negation(operand evaluator) evaluator {
 	}
 }
 
-// conjunction returns a function that evaluates left & right. If left is unknown, a right operand that is false decides the result. This does not hold if
-// left may fail, because its failure must not be hidden.
+// conjunction returns a function that evaluates left & right. If left is unknown, the result is false where right is false. The function does not evaluate
+// right if left may fail, because the result must then be a failure.
 func conjunction(left, right evaluator) evaluator {
 	return func(e *evaluation) values {
 		hadProposal := e.hasProposal
@@ -344,8 +344,8 @@ func extremum(args []evaluator, op syntax.Op) evaluator {
 	}
 }
 
-// narrow returns the result of an operation. If it may be outside of 32 bits, the operation may fail.
-func (e *evaluation) narrow(result values) values {
+// checkOverflow returns the result of an integer operation. If the result may be outside of the 32-bit range, the operation may fail.
+func (e *evaluation) checkOverflow(result values) values {
 	if result.low < math.MinInt32 || result.high > math.MaxInt32 {
 		e.mayFail = true
 		return values{math.MinInt32, math.MaxInt32, noVariable}
@@ -361,7 +361,7 @@ func (e *evaluation) add(left, right values) values {
 	case left.isSingle():
 		result.slot = right.slot
 	}
-	return e.narrow(result)
+	return e.checkOverflow(result)
 }
 
 func (e *evaluation) subtract(left, right values) values {
@@ -369,7 +369,7 @@ func (e *evaluation) subtract(left, right values) values {
 	if right.isSingle() {
 		result.slot = left.slot
 	}
-	return e.narrow(result)
+	return e.checkOverflow(result)
 }
 
 // differences returns bounds of left-right.
@@ -382,7 +382,7 @@ func differences(left, right values) values {
 
 func (e *evaluation) multiply(left, right values) values {
 	products := []int64{left.low * right.low, left.low * right.high, left.high * right.low, left.high * right.high}
-	return e.narrow(values{slices.Min(products), slices.Max(products), noVariable})
+	return e.checkOverflow(values{slices.Min(products), slices.Max(products), noVariable})
 }
 
 // remainder returns the values of mod(dividend, divisor). If the quotient is the same in all states of the box, the result is the dividend minus a constant.
