@@ -15,22 +15,22 @@ type interval struct {
 	low, high int32
 }
 
-// condition is a conjunction of intervals, of negations of other conditions, and of other expressions.
+// condition is a conjunction. Its conjuncts are intervals, negations of other conditions, and other expressions.
 type condition struct {
 	intervals []interval // at most one for each variable, sorted by slot
-	negated   []int      // indices of conditions, sorted
+	negated   []int      // sorted indices of the negated conditions in reader.conditions
 	others    []sema.Expr
 }
 
-// isBox reports whether the condition consists of intervals.
+// isBox reports whether the condition consists of intervals. Such a condition is called a box.
 func (c *condition) isBox() bool { return len(c.negated) == 0 && len(c.others) == 0 }
 
-// reader takes expressions apart. Equal conditions have the same index.
+// reader converts expressions to conditions. Equal conditions have the same index in reader.conditions.
 type reader struct {
 	program    *sema.Program
 	conditions []condition
 	indices    map[string]int    // by the text of a condition
-	known      map[sema.Expr]int // expressions that were read
+	known      map[sema.Expr]int // indices of the conditions of the expressions that were read
 }
 
 // read converts a Bool expression to a condition, and returns the index of this condition in r.conditions. Equal conditions have one index.
@@ -38,27 +38,27 @@ func (r *reader) read(expr sema.Expr) int {
 	if index, ok := r.known[expr]; ok {
 		return index
 	}
-	parts := condition{}
-	r.addConjunct(&parts, expr, false)
-	index := r.indexOf(parts)
+	created := condition{}
+	r.addConjunct(&created, expr, false)
+	index := r.indexOf(created)
 	r.known[expr] = index
 	return index
 }
 
 // indexOf returns the index of a condition in r.conditions. It appends the condition if the list has no equal one.
-func (r *reader) indexOf(parts condition) int {
-	slices.SortFunc(parts.intervals, func(a, b interval) int { return a.slot - b.slot })
-	slices.Sort(parts.negated)
-	parts.negated = slices.Compact(parts.negated)
+func (r *reader) indexOf(wanted condition) int {
+	slices.SortFunc(wanted.intervals, func(a, b interval) int { return a.slot - b.slot })
+	slices.Sort(wanted.negated)
+	wanted.negated = slices.Compact(wanted.negated)
 	var key strings.Builder
-	fmt.Fprint(&key, parts.intervals, parts.negated)
-	for _, other := range parts.others {
+	fmt.Fprint(&key, wanted.intervals, wanted.negated)
+	for _, other := range wanted.others {
 		fmt.Fprintf(&key, " %p", other)
 	}
 	index, ok := r.indices[key.String()]
 	if !ok {
 		index = len(r.conditions)
-		r.conditions = append(r.conditions, parts)
+		r.conditions = append(r.conditions, wanted)
 		r.indices[key.String()] = index
 	}
 	return index
@@ -66,7 +66,7 @@ func (r *reader) indexOf(parts condition) int {
 
 // addConjunct adds an expression to a conjunction; with isNegated, it adds the negation. A conjunction in the expression is split into its operands. A
 // comparison such as x<3 becomes an interval.
-func (r *reader) addConjunct(parts *condition, expr sema.Expr, isNegated bool) {
+func (r *reader) addConjunct(conjunction *condition, expr sema.Expr, isNegated bool) {
 	switch expr := expr.(type) {
 	case *sema.Const:
 		if expr.Val.Bool != isNegated {
@@ -74,41 +74,42 @@ func (r *reader) addConjunct(parts *condition, expr sema.Expr, isNegated bool) {
 		}
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			r.addConjunct(parts, expr.X, !isNegated)
+			r.addConjunct(conjunction, expr.X, !isNegated)
 			return
 		}
 	case *sema.Binary:
 		if expr.Op == syntax.OpAnd && !isNegated || expr.Op == syntax.OpOr && isNegated {
-			r.addConjunct(parts, expr.X, isNegated)
-			r.addConjunct(parts, expr.Y, isNegated)
+			r.addConjunct(conjunction, expr.X, isNegated)
+			r.addConjunct(conjunction, expr.Y, isNegated)
 			return
 		}
 	}
-	if part, ok := r.intervalOf(expr, isNegated); ok {
-		r.restrict(parts, part)
+	if values, ok := r.intervalOf(expr, isNegated); ok {
+		r.addInterval(conjunction, values)
 		return
 	}
 	if isNegated {
-		parts.negated = append(parts.negated, r.read(expr))
+		conjunction.negated = append(conjunction.negated, r.read(expr))
 		return
 	}
-	parts.others = append(parts.others, expr)
+	conjunction.others = append(conjunction.others, expr)
 }
 
-// restrict adds an interval of a variable to a conjunction. If the conjunction already has an interval for this variable, both are intersected.
-func (r *reader) restrict(parts *condition, part interval) {
-	i := slices.IndexFunc(parts.intervals, func(known interval) bool { return known.slot == part.slot })
+// addInterval adds an interval of a variable to a conjunction. If the conjunction already has an interval for this variable, both are intersected.
+func (r *reader) addInterval(conjunction *condition, values interval) {
+	i := slices.IndexFunc(conjunction.intervals, func(known interval) bool { return known.slot == values.slot })
 	if i < 0 {
-		parts.intervals = append(parts.intervals, part)
+		conjunction.intervals = append(conjunction.intervals, values)
 		return
 	}
-	known := &parts.intervals[i]
-	known.low, known.high = max(known.low, part.low), min(known.high, part.high)
+	known := &conjunction.intervals[i]
+	known.low, known.high = max(known.low, values.low), min(known.high, values.high)
 }
 
-// intervalOf returns the values of a variable for which a condition holds: a comparison of a bounded variable with an integer, such as x<3, or a Bool variable.
-// With isNegated, it is the negated condition. ok is false if the values are not one interval, or for other conditions.
-func (r *reader) intervalOf(expr sema.Expr, isNegated bool) (part interval, ok bool) {
+// intervalOf returns the values of a variable for which an expression is true. The expression is a comparison of a bounded variable with an integer, such
+// as x<3, or a Bool variable. With isNegated, intervalOf returns the values for which the expression is false. ok is false for expressions of other forms,
+// and if the values do not form one interval.
+func (r *reader) intervalOf(expr sema.Expr, isNegated bool) (values interval, ok bool) {
 	if variable, ok := expr.(*sema.Var); ok && variable.Type() == sema.Bool {
 		value := int32(1)
 		if isNegated {
@@ -129,19 +130,25 @@ func (r *reader) intervalOf(expr sema.Expr, isNegated bool) (part interval, ok b
 	if !isVariable || !isConstant || variable.Type() != sema.Int || number.Type() != sema.Int || !r.program.Vars[variable.Slot].IsBounded {
 		return interval{}, false
 	}
-	switch {
-	case isNegated && relation == syntax.OpEq:
-		relation = syntax.OpNe
-	case isNegated && relation == syntax.OpNe:
-		relation = syntax.OpEq
-	case isNegated:
-		relation = relation.Negated()
+	if isNegated {
+		relation = negationOf(relation)
 	}
 	return valuesOf(&r.program.Vars[variable.Slot], variable.Slot, relation, number.Val.Int)
 }
 
-// valuesOf returns the interval of the values of a variable for which a comparison with a number holds: for x<3 the values up to 2. ok is false if these values
-// are not one interval, or if the number is outside the range of the variable.
+// negationOf returns the relation that is true if and only if the given one is false: >= for <, and != for =.
+func negationOf(relation syntax.Op) syntax.Op {
+	switch relation {
+	case syntax.OpEq:
+		return syntax.OpNe
+	case syntax.OpNe:
+		return syntax.OpEq
+	}
+	return relation.Negated()
+}
+
+// valuesOf returns the interval of the values of a variable for which a comparison with a number holds: for x<3 the values up to 2. ok is false if these
+// values are not one interval, or if the number is outside the range of the variable.
 func valuesOf(variable *sema.Variable, slot int, relation syntax.Op, number int32) (values interval, ok bool) {
 	if number < variable.Low || number > variable.High { // otherwise number-1 or number+1 might overflow below
 		return interval{}, false
@@ -182,11 +189,11 @@ func complementOf(values interval, number int32) (interval, bool) {
 	return values, true
 }
 
-// includes reports whether every state in the box inner is also in the box outer. A box gives intervals for some variables.
+// includes reports whether every state in the box inner is also in the box outer.
 func includes(outer, inner []interval) bool {
-	for _, wanted := range outer {
-		given, ok := intervalAt(inner, wanted.slot)
-		if !ok || given.low < wanted.low || given.high > wanted.high {
+	for _, outerValues := range outer {
+		innerValues, ok := intervalAt(inner, outerValues.slot)
+		if !ok || innerValues.low < outerValues.low || innerValues.high > outerValues.high {
 			return false
 		}
 	}
@@ -195,15 +202,15 @@ func includes(outer, inner []interval) bool {
 
 // areDisjoint reports whether no state is in both boxes.
 func areDisjoint(left, right []interval) bool {
-	return slices.ContainsFunc(left, func(part interval) bool {
-		other, ok := intervalAt(right, part.slot)
-		return ok && (part.high < other.low || other.high < part.low)
+	return slices.ContainsFunc(left, func(values interval) bool {
+		other, ok := intervalAt(right, values.slot)
+		return ok && (values.high < other.low || other.high < values.low)
 	})
 }
 
 // intervalAt returns the interval of a variable in a box, if there is one.
-func intervalAt(box []interval, slot int) (part interval, ok bool) {
-	i := slices.IndexFunc(box, func(part interval) bool { return part.slot == slot })
+func intervalAt(box []interval, slot int) (values interval, ok bool) {
+	i := slices.IndexFunc(box, func(values interval) bool { return values.slot == slot })
 	if i < 0 {
 		return interval{}, false
 	}
@@ -212,8 +219,8 @@ func intervalAt(box []interval, slot int) (part interval, ok bool) {
 
 // holds reports whether a state is in a box: whether the value of each variable that has an interval in the box is in this interval.
 func holds(box []interval, state []int32) bool {
-	for _, part := range box {
-		if value := state[part.slot]; value < part.low || value > part.high {
+	for _, values := range box {
+		if value := state[values.slot]; value < values.low || value > values.high {
 			return false
 		}
 	}

@@ -1,41 +1,46 @@
 package stubborn
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
 
-// Executor executes commands at once. It is not safe for concurrent use.
+// Executor executes commands immediately. It is not safe for concurrent use.
 type Executor struct {
-	reduction *Reduction
-	holds     []bool // which boxes hold in the state
-	enabled   set
-	unknown   set   // commands that may be enabled
-	stubborn  set   // the stubborn set so far
-	pending   []int // its commands whose dependences are not yet in it
-	anchor    []int32
-	least     []int32
-	best      set
-	option    set
+	reduction    *Reduction
+	holds        []bool // for each condition in reduction.boxIndices: whether the box contains the state
+	enabled      set    // commands that are enabled in the state
+	maybeEnabled set    // commands of which it is not known whether they are enabled in the state
+
+	stubborn set   // the part of the stubborn set that has been found
+	pending  []int // commands in stubborn for which the set may lack other commands
+
+	savedState    []int32 // of Brent's algorithm
+	smallestState []int32 // of the part of a cycle that has been visited
+
+	enablers       set // of one false conjunct of a guard: new commands that may make the conjunct true
+	fewestEnablers set // the smallest value of enablers for the conjuncts of the guard
+	numFewest      int // the number of commands in fewestEnablers
 }
 
 // NewExecutor returns an executor.
 func (r *Reduction) NewExecutor() *Executor {
 	n, numVars := len(r.commands), len(r.program.Vars)
 	return &Executor{
-		reduction: r, holds: make([]bool, len(r.conditions)), enabled: newSet(n), unknown: newSet(n), stubborn: newSet(n),
-		anchor: make([]int32, numVars), least: make([]int32, numVars), best: newSet(n), option: newSet(n),
+		reduction: r, holds: make([]bool, len(r.conditions)), enabled: newSet(n), maybeEnabled: newSet(n), stubborn: newSet(n),
+		savedState: make([]int32, numVars), smallestState: make([]int32, numVars), enablers: newSet(n), fewestEnablers: newSet(n),
 	}
 }
 
-// Execute executes commands in a state and changes state accordingly, as long as a command can be executed at once. If this repeats forever, state becomes the
-// least state of the cycle, so the result does not depend on where the cycle was entered. If the property is decided in a state, the variables that it does not
-// read are reset, because later steps do not matter.
+// Execute changes state by executing commands, until no command can be executed immediately. There are two exceptions:
+//   - If the execution enters a cycle, state becomes the lexicographically smallest state of the cycle. It does not depend on where the cycle was entered.
+//   - If a state decides the property, later steps do not matter. Execute then sets the variables that the property does not read to their initial values.
 func (x *Executor) Execute(state []int32) {
-	copy(x.anchor, state)
-	// Find a cycle by Brent's algorithm: compare each state with an anchor, which moves to the current state after 1, 2, 4, ... steps.
+	copy(x.savedState, state)
+	// Find a cycle by Brent's algorithm: compare each state with a saved state, which is replaced by the current state after 1, 2, 4, ... steps.
 	// Source: Brent, An improved Monte Carlo factorization algorithm, 1980.
-	numSteps, untilAnchor := 0, 1
+	stepsSinceSave, stepsUntilSave := 0, 1
 	for {
 		if x.reduction.isDecided(state) {
 			x.reduction.resetUnobserved(state)
@@ -44,38 +49,40 @@ func (x *Executor) Execute(state []int32) {
 		if !x.step(state) {
 			return
 		}
-		if slices.Equal(state, x.anchor) {
-			x.findLeast(state)
+		if slices.Equal(state, x.savedState) {
+			x.goToSmallest(state)
 			return
 		}
-		if numSteps++; numSteps == untilAnchor {
-			copy(x.anchor, state)
-			numSteps, untilAnchor = 0, 2*untilAnchor
+		if stepsSinceSave++; stepsSinceSave == stepsUntilSave {
+			copy(x.savedState, state)
+			stepsSinceSave, stepsUntilSave = 0, 2*stepsUntilSave
 		}
 	}
 }
 
-// findLeast replaces a state of a cycle by the least state of the cycle in lexicographic order. x.anchor must be the same state.
-func (x *Executor) findLeast(state []int32) {
-	copy(x.least, state)
-	for x.step(state) && !slices.Equal(state, x.anchor) {
-		if slices.Compare(state, x.least) < 0 {
-			copy(x.least, state)
+// goToSmallest replaces a state of a cycle by the lexicographically smallest state of the cycle. x.savedState must be equal to state.
+func (x *Executor) goToSmallest(state []int32) {
+	copy(x.smallestState, state)
+	for x.step(state) && !slices.Equal(state, x.savedState) {
+		if slices.Compare(state, x.smallestState) < 0 {
+			copy(x.smallestState, state)
 		}
 	}
-	copy(state, x.least)
+	copy(state, x.smallestState)
 }
 
-// step executes the first command that can be executed at once, and writes the new state to state. It returns false if there is no such command.
+// step executes the first command that can be executed immediately, and writes the new state to state. It returns false if there is no such command.
 func (x *Executor) step(state []int32) bool {
-	r := x.reduction
 	x.findEnabled(state)
-	isForced := x.haveOneEffect()
+	hasOneSuccessor := x.haveSameEffect()
 	for i := range x.enabled.all() {
-		c := r.commands[i]
-		if (isForced || r.candidates.has(i)) && x.staysInRange(state, c) && (isForced || x.isAlone(state, i)) {
-			for slot, by := range c.changes[0] {
-				state[slot] += by
+		c := x.reduction.commands[i]
+		if !hasOneSuccessor && !x.reduction.candidates.has(i) || !x.staysInRange(state, c) {
+			continue
+		}
+		if hasOneSuccessor || x.hasStubbornSet(state, i) {
+			for slot, change := range c.changes[0] {
+				state[slot] += change
 			}
 			return true
 		}
@@ -83,10 +90,10 @@ func (x *Executor) step(state []int32) bool {
 	return false
 }
 
-// haveOneEffect reports whether all enabled commands change the state in the same way, so that the model has only one next state. Such a step may change
+// haveSameEffect reports whether all enabled commands change the state in the same way, so that the model has only one next state. Such a step may change
 // variables that the property reads, because the property is not decided in the present state.
-func (x *Executor) haveOneEffect() bool {
-	if !x.unknown.isEmpty() {
+func (x *Executor) haveSameEffect() bool {
+	if !x.maybeEnabled.isEmpty() {
 		return false
 	}
 	var first *command
@@ -95,71 +102,73 @@ func (x *Executor) haveOneEffect() bool {
 		if first == nil {
 			first = c
 		}
-		if len(c.changes[0]) == 0 || !c.hasEffectOf(first) {
+		if len(c.changes[0]) == 0 || !c.hasSameEffect(first) {
 			return false
 		}
 	}
 	return first != nil
 }
 
-// staysInRange reports whether a command keeps all variables in their ranges. A command that does not is left to the exploration of the model, which reports
-// the error.
+// staysInRange reports whether a command keeps all variables in their ranges. Otherwise the model has an error, which its exploration reports.
 func (x *Executor) staysInRange(state []int32, c *command) bool {
-	for slot, by := range c.changes[0] {
+	for slot, change := range c.changes[0] {
 		variable := &x.reduction.program.Vars[slot]
-		if value := int64(state[slot]) + int64(by); value < int64(variable.Low) || value > int64(variable.High) {
+		if value := int64(state[slot]) + int64(change); value < int64(variable.Low) || value > int64(variable.High) {
 			return false
 		}
 	}
 	return true
 }
 
-// findEnabled sets x.holds to the boxes that contain a state, x.enabled to the commands that are certainly enabled, and x.unknown to the commands that may be
-// enabled. Waiting commands are in neither set, because they are disabled whenever a plain command is enabled.
+// findEnabled computes x.holds, x.enabled and x.maybeEnabled for a state. Commands of low priority are in neither set of commands, because they are disabled
+// whenever a plain command is enabled.
 func (x *Executor) findEnabled(state []int32) {
 	r := x.reduction
-	for _, box := range r.boxes {
+	for _, box := range r.boxIndices {
 		x.holds[box] = holds(r.conditions[box].intervals, state)
 	}
 	clear(x.enabled)
-	clear(x.unknown)
+	clear(x.maybeEnabled)
 	for i, c := range r.commands {
-		isBlocked := func(negated int) bool { return x.holds[negated] }
+		isFalseNegation := func(negatedIndex int) bool { return x.holds[negatedIndex] }
 		switch {
-		case r.waiting.has(i) || !x.holds[c.box] || slices.ContainsFunc(c.parts.negated, isBlocked):
+		case r.lowPriority.has(i) || !x.holds[c.boxIndex] || slices.ContainsFunc(c.guard.negated, isFalseNegation):
 		case c.isPlain:
 			x.enabled.add(i)
 		default:
-			x.unknown.add(i)
+			x.maybeEnabled.add(i)
 		}
 	}
 }
 
-// isAlone reports whether a stubborn set of the state contains the candidate, and no enabled command with another effect. It adds commands to the set until
-// nothing is missing: those that depend on the candidate, and those that may enable a disabled command of the set.
-func (x *Executor) isAlone(state []int32, candidate int) bool {
+// hasStubbornSet reports whether the state has a stubborn set that contains the candidate, and in which all enabled commands have the effect of the
+// candidate.
+//
+// It computes the smallest set that the rules require: it adds the commands on which the candidate depends and, for each disabled command of the set, the
+// commands that may enable it, until nothing is missing. It stops at the first command that is or may be enabled and has another effect.
+func (x *Executor) hasStubbornSet(state []int32, candidate int) bool {
 	r := x.reduction
 	clear(x.stubborn)
 	x.stubborn.add(candidate)
 	x.pending = x.pending[:0]
-	x.include(r.dependent[candidate])
+	x.addToStubborn(r.dependent[candidate])
 	for len(x.pending) > 0 {
 		i := x.pending[len(x.pending)-1]
 		x.pending = x.pending[:len(x.pending)-1]
 		switch {
-		case x.unknown.has(i):
+		case x.maybeEnabled.has(i):
 			return false
 		case !x.enabled.has(i):
-			x.includeEnablers(state, i, candidate)
-		case !r.commands[i].hasEffectOf(r.commands[candidate]):
+			x.addEnablers(state, i, candidate)
+		case !r.commands[i].hasSameEffect(r.commands[candidate]):
 			return false
 		}
 	}
 	return true
 }
 
-// include adds commands to the stubborn set. New commands are also added to x.pending, because the commands on which they depend may be missing.
-func (x *Executor) include(commands set) {
+// addToStubborn adds commands to the stubborn set. It also adds new commands to x.pending.
+func (x *Executor) addToStubborn(commands set) {
 	for i := range commands.all() {
 		if !x.stubborn.has(i) {
 			x.stubborn.add(i)
@@ -168,35 +177,38 @@ func (x *Executor) include(commands set) {
 	}
 }
 
-// includeEnablers adds, for a disabled command, the commands that may enable it to the stubborn set. It is enough to add those that may make one false conjunct
-// of the guard true. It selects the conjunct that needs the fewest new commands.
-func (x *Executor) includeEnablers(state []int32, disabled, candidate int) {
+// addEnablers adds commands that may enable a disabled command to the stubborn set. It is enough to add the commands that may make one false conjunct of
+// the guard true. addEnablers selects the conjunct that needs the fewest new commands.
+func (x *Executor) addEnablers(state []int32, disabled, candidate int) {
 	r := x.reduction
-	parts := r.commands[disabled].parts
-	fewest := -1
-	consider := func(enablers set) {
-		count := 0
-		for w := range enablers {
-			x.option[w] = enablers[w] &^ (x.stubborn[w] | r.excluded[candidate][w])
-			count += bits.OnesCount64(x.option[w])
-		}
-		if fewest < 0 || count < fewest {
-			fewest = count
-			copy(x.best, x.option)
-		}
-	}
-	for _, part := range parts.intervals {
+	guard := r.commands[disabled].guard
+	x.numFewest = math.MaxInt
+	for _, required := range guard.intervals {
 		switch {
-		case state[part.slot] < part.low:
-			consider(r.increasing[part.slot])
-		case state[part.slot] > part.high:
-			consider(r.decreasing[part.slot])
+		case state[required.slot] < required.low:
+			x.compareEnablers(r.increasingVariable[required.slot], candidate)
+		case state[required.slot] > required.high:
+			x.compareEnablers(r.decreasingVariable[required.slot], candidate)
 		}
 	}
-	for _, negated := range parts.negated {
-		if x.holds[negated] {
-			consider(r.leavers[negated])
+	for _, negatedIndex := range guard.negated {
+		if x.holds[negatedIndex] {
+			x.compareEnablers(r.leavingBox[negatedIndex], candidate)
 		}
 	}
-	x.include(x.best)
+	x.addToStubborn(x.fewestEnablers)
+}
+
+// compareEnablers removes from a set of commands those that are in the stubborn set, and those that are disabled until the candidate is executed. If the
+// rest is smaller than x.fewestEnablers, it replaces this set.
+func (x *Executor) compareEnablers(commands set, candidate int) {
+	count := 0
+	for i, word := range commands { // a word is a set of 64 commands
+		x.enablers[i] = word &^ (x.stubborn[i] | x.reduction.disabledMeanwhile[candidate][i])
+		count += bits.OnesCount64(x.enablers[i])
+	}
+	if count < x.numFewest {
+		x.numFewest = count
+		copy(x.fewestEnablers, x.enablers)
+	}
 }
