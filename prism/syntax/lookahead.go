@@ -9,8 +9,7 @@ package syntax
 // same cases. While isLookingAhead is set, it reports nothing and accepts
 // operators in every context.
 
-// canParse reports whether a parse function succeeds from the current token on. It records no errors, and the parser continues at the current
-// token.
+// canParse reports whether a parse function succeeds at the current token. It reports no errors, and afterwards the parser is at the same token again.
 func (p *parser) canParse(parse func()) bool {
 	before := p.saveState()
 	p.isLookingAhead = true
@@ -20,18 +19,15 @@ func (p *parser) canParse(parse func()) bool {
 	return ok
 }
 
-// steadyAhead reports whether the S at the current token starts an S operator.
-func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.parseSteady() }) }
-
-// canParseSteady reports whether a parse function for an S operator succeeds at the current token. It caches the answer for each position in the
-// text.
-func (p *parser) canParseSteady(parse func()) bool {
-	offset := p.token.pos.Offset // without the cache, nested operators would be parsed repeatedly
-	if ok, isCached := p.steadyAnswers[offset]; isCached {
+// canParseOperator reports whether a parse function for an S operator, or for an operator of Storm, succeeds at the current token. It stores the answer for each
+// position in the text. Otherwise the parser would parse nested operators repeatedly.
+func (p *parser) canParseOperator(parse func()) bool {
+	offset := p.token.pos.Offset
+	if ok, isStored := p.startsOperator[offset]; isStored {
 		return ok
 	}
 	ok := p.canParse(parse)
-	p.steadyAnswers[offset] = ok
+	p.startsOperator[offset] = ok
 	return ok
 }
 
@@ -46,24 +42,36 @@ func (p *parser) parseSteadyOrLongRun() Expr {
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
 }
 
-// tryParseSteady parses an S operator. If the S at the current token starts none, it returns nil, and the parser continues at the S.
+// tryParseSteady parses an S operator. If the S at the current token does not start an S operator, it returns nil, and the parser stays at the S.
 func (p *parser) tryParseSteady() Expr {
 	if p.isLookingAhead {
-		before := p.saveState()
-		operator := p.parseSteady()
-		p.steadyAnswers[before.token.pos.Offset] = !p.hasFailed
-		if !p.hasFailed {
-			return operator
-		}
+		return p.parseSteadyOrReturn()
+	}
+	if !p.canParseOperator(func() { p.parseSteady() }) {
+		return nil
+	}
+	return p.parsePrescanned(p.parseSteady)
+}
+
+// parseSteadyOrReturn does the work of tryParseSteady while the parser looks ahead. No errors are reported then, so the parser can parse the operator directly,
+// and return to the S if this fails.
+func (p *parser) parseSteadyOrReturn() Expr {
+	before := p.saveState()
+	operator := p.parseSteady()
+	p.startsOperator[before.token.pos.Offset] = !p.hasFailed
+	if p.hasFailed {
 		p.restoreState(before)
 		return nil
 	}
-	if !p.steadyAhead() {
-		return nil
-	}
-	wasPrescanned := p.isPrescanned
-	p.isPrescanned = true // PRISM has looked ahead over this text, too
-	operator := p.parseSteady()
-	p.isPrescanned = wasPrescanned
 	return operator
+}
+
+// parsePrescanned calls a parse function for a construct over which PRISM's parser looks ahead before it parses the construct. While isPrescanned is set, errors
+// in numbers get the positions that PRISM reports after looking ahead.
+func (p *parser) parsePrescanned(parse func() Expr) Expr {
+	wasPrescanned := p.isPrescanned
+	p.isPrescanned = true
+	parsed := parse()
+	p.isPrescanned = wasPrescanned
+	return parsed
 }

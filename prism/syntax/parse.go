@@ -197,8 +197,8 @@ type parser struct {
 	treeHeight     int               // of the syntax tree of the last parsed expression
 	isLookingAhead bool              // see lookahead.go
 	operatorWord   token             // a name that may be a misspelled operator; see misspelledOperator
-	isPrescanned   bool              // PRISM has already looked ahead over this text
-	steadyAnswers  map[int32]bool    // by offset, whether an S operator starts there
+	isPrescanned   bool              // PRISM has already looked ahead over the text that is being parsed
+	startsOperator map[int32]bool    // by offset in the text: the answers of canParseOperator
 	internedTexts  map[string]string // one string per spelling of a word
 	commentsEnd    int               // all comments before this offset belong to an item
 	isInMulti      bool              // operators are objectives of multi(...)
@@ -211,12 +211,12 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("found %d bytes, want less than 2 GiB", len(src))}}
 	}
 	p := &parser{
-		scanner:       newScanner(src, isProperties),
-		file:          file,
-		isProperties:  isProperties,
-		dialect:       dialect,
-		steadyAnswers: make(map[int32]bool),
-		internedTexts: make(map[string]string),
+		scanner:        newScanner(src, isProperties),
+		file:           file,
+		isProperties:   isProperties,
+		dialect:        dialect,
+		startsOperator: make(map[int32]bool),
+		internedTexts:  make(map[string]string),
 	}
 	p.scanner.stormWords = dialect == Storm && !isProperties
 	p.token = p.scanner.next()

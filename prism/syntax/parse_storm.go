@@ -256,7 +256,7 @@ func (p *parser) stormThresholdAhead(name string) bool {
 	next := ahead.next().kind
 	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
 	startsBound := relationOp(next) != OpNone
-	return isQuery || startsBound && p.canParseSteady(func() { p.parseStormOperation(name) })
+	return isQuery || startsBound && p.canParseOperator(func() { p.parseStormOperation(name) })
 }
 
 // parseStormOperation parses the operator with this name: T or a variant of S.

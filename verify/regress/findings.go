@@ -14,18 +14,7 @@ import (
 // findings returns the mistakes in annotations, and the annotations and other expectations that no test uses, sorted by position.
 func (r *suiteRun) findings() []report.TestFinding {
 	var findings []report.TestFinding
-	testsOfFile := make(map[string][]*loadedTest) // by the name of the properties file
-	var fileNames []string
-	for _, test := range r.tests {
-		if test.propsTree == nil {
-			continue
-		}
-		name := test.switches.Props
-		if testsOfFile[name] == nil {
-			fileNames = append(fileNames, name)
-		}
-		testsOfFile[name] = append(testsOfFile[name], test)
-	}
+	fileNames, testsOfFile := r.testsByPropertiesFile()
 	for _, name := range fileNames {
 		findings = append(findings, r.fileFindings(r.options.name(name), testsOfFile[name])...)
 	}
@@ -36,38 +25,69 @@ func (r *suiteRun) findings() []report.TestFinding {
 	return findings
 }
 
-// unusedExtras returns a finding for each expectation that no test uses. It looks only at expectations outside of properties files.
-func (r *suiteRun) unusedExtras() []report.TestFinding {
-	type position struct {
-		file string
-		pos  syntax.Pos
-	}
-	used := make(map[position]bool)
-	var extras []*Extra // without repetitions, although several tests may share one
+// testsByPropertiesFile returns the names of all properties files, in the order of the tests, and the tests of each file. It omits tests whose properties could
+// not be parsed.
+func (r *suiteRun) testsByPropertiesFile() (fileNames []string, testsOfFile map[string][]*loadedTest) {
+	testsOfFile = make(map[string][]*loadedTest)
 	for _, test := range r.tests {
-		for i := range test.Extra {
-			extraFile := &test.Extra[i]
-			key := position{extraFile.File, extraFile.Pos}
-			if _, isListed := used[key]; !isListed {
-				extras = append(extras, extraFile)
-			}
-			mayUse := test.err != nil || test.importsResults() // what such a test uses is unknown
-			used[key] = used[key] || mayUse || test.usesExtra(extraFile)
-		}
-	}
-	var findings []report.TestFinding
-	for _, extraFile := range extras {
-		if used[position{extraFile.File, extraFile.Pos}] {
+		if test.propsTree == nil {
 			continue
 		}
-		findings = append(findings, report.TestFinding{
-			File: extraFile.File, Line: int(extraFile.Pos.Line), Col: int(extraFile.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", extraFile.Property),
-		})
+		name := test.switches.Props
+		if testsOfFile[name] == nil {
+			fileNames = append(fileNames, name)
+		}
+		testsOfFile[name] = append(testsOfFile[name], test)
+	}
+	return fileNames, testsOfFile
+}
+
+// unusedExtras returns a finding for each expectation outside of the properties files that no test uses.
+func (r *suiteRun) unusedExtras() []report.TestFinding {
+	isUsed := r.usedExtras()
+	isReported := make(map[fileAndPosition]bool) // several tests may have the same expectation
+	var findings []report.TestFinding
+	for _, test := range r.tests {
+		for i := range test.Extra {
+			extra := &test.Extra[i]
+			position := extra.position()
+			if isUsed[position] || isReported[position] {
+				continue
+			}
+			isReported[position] = true
+			findings = append(findings, report.TestFinding{
+				File: extra.File, Line: int(extra.Pos.Line), Col: int(extra.Pos.Col),
+				Message: fmt.Sprintf("this expectation of %q fits no test", extra.Property),
+			})
+		}
 	}
 	return findings
 }
 
-// usesExtra reports whether a property instance of the test has chosen this expectation.
+// usedExtras returns the positions of the expectations outside of the properties files that at least one test uses. If a test cannot run, or imports results, it
+// is unknown what the test uses; all its expectations then count as used.
+func (r *suiteRun) usedExtras() map[fileAndPosition]bool {
+	isUsed := make(map[fileAndPosition]bool)
+	for _, test := range r.tests {
+		isUnknown := test.err != nil || test.importsResults()
+		for i := range test.Extra {
+			if extra := &test.Extra[i]; isUnknown || test.usesExtra(extra) {
+				isUsed[extra.position()] = true
+			}
+		}
+	}
+	return isUsed
+}
+
+// fileAndPosition is the place of an expectation outside of the properties files.
+type fileAndPosition struct {
+	file string
+	pos  syntax.Pos
+}
+
+func (extra *Extra) position() fileAndPosition { return fileAndPosition{extra.File, extra.Pos} }
+
+// usesExtra reports whether the test compares the result of a property instance with this expectation.
 func (test *loadedTest) usesExtra(extra *Extra) bool {
 	return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool {
 		usesResult := extra.Result != nil && slices.Contains(instance.usedExtras, extra.Result.Pos)
@@ -98,10 +118,10 @@ func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestF
 // mistakes. All tests have the same properties file.
 func unusedAnnotations(tests []*loadedTest, property *syntax.Property, mistakes []expect.Mistake) []expect.Mistake {
 	text := tests[0].propsText
-	used := usedAnnotations(tests, property)
+	isUsed := usedAnnotations(tests, property)
 	var unused []expect.Mistake
 	addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
-		if !used[start] && !containsMistake(mistakes, start, end) {
+		if !isUsed[start] && !containsMistake(mistakes, start, end) {
 			unused = append(unused, expect.Mistake{Pos: start, Msg: "this annotation fits no test" + unknownNames(tests, conditions)})
 		}
 	}
