@@ -29,7 +29,7 @@ const (
 // lifetime controls how a command ends before its work is done.
 type lifetime struct {
 	ending *forcedEnd                      // nil if the end of the command does not end the process
-	onExit func(f func()) (release func()) // ending.OnExit; nil if nothing ends the process
+	onExit func(f func()) (release func()) // registers a cleanup function (ending.OnExit); nil if the end of the command does not end the process
 }
 
 // forcedEnd is the state of ending the process when its command does not end by itself.
@@ -38,55 +38,58 @@ type forcedEnd struct {
 
 	mu              sync.Mutex
 	secondInterrupt chan struct{} // closed by a second interrupt; nil if that ends the process
-	waitUntil       time.Time     // the end of the waiting for the command, if it is later than patience
+	waitUntil       time.Time     // the process waits for the command until then, if this is later than patience allows
 	outputStarted   bool          // the command has begun to print its results
 	reasonPrinted   bool          // the command has printed why it ends
 	claimed         bool          // some goroutine is ending the process
-	clearBars       []func()      // progress bars
+	clearBars       []func()      // remove progress bars
 }
 
 // listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it has almost used up its address space
 // (ulimit -v). At a second signal, or if the command does not end soon after its context, the process exits. A third signal kills it.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
-	ctx, cleanUp := ending.Keep(ctx)
-	ctx, endCommand := ending.Ender(ctx)
-	e.ending = &forcedEnd{cleanUp: cleanUp}
+	ctx, removeTemporary := ending.Keep(ctx) // calls the functions that e.onExit registers
+	ctx, endContext := ending.Ender(ctx)
+	e.ending = &forcedEnd{cleanUp: removeTemporary}
 	e.onExit = func(cleanUp func()) func() { return ending.OnExit(ctx, cleanUp) }
-	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
-		names[syscall.SIGHUP] = "SIGHUP"
-	}
+	names := signalNames()
 	signals := make(chan os.Signal, 1)
 	for received := range names {
 		signal.Notify(signals, received)
 	}
-	interrupt := func(received os.Signal) error { return &ending.Interrupt{Signal: names[received]} }
-	endContext := func(received os.Signal) { endCommand(interrupt(received)) }
-	endProcess := func(received os.Signal) { e.exitNow(interrupt(received)) }
-	go e.ending.awaitSignal(signals, endContext, endProcess)
-	memory.WatchAddresses(func(limit int64) { endCommand(&ending.Memory{Limit: limit}) })
+	go e.handleSignals(signals, names, endContext)
+	memory.WatchAddresses(func(limit int64) { endContext(&ending.Memory{Limit: limit}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx
 }
 
-// awaitSignal waits for the first signal and calls end with it, so that the command can end by itself. At the second signal it calls exitNow, also with the
-// first signal. If the command waits for a second interrupt (hearSecondInterrupt), it closes the channel of the command instead. Later signals kill the
-// process.
-func (l *forcedEnd) awaitSignal(signals chan os.Signal, end, exitNow func(os.Signal)) {
+// signalNames returns the names of the signals that end a command. SIGHUP is not one of them in a process that ignores it, as nohup arranges.
+func signalNames() map[os.Signal]string {
+	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
+	if !signal.Ignored(syscall.SIGHUP) {
+		names[syscall.SIGHUP] = "SIGHUP"
+	}
+	return names
+}
+
+// handleSignals waits for the first signal and ends the context of the command, so that the command can end by itself. At the second signal it ends the
+// process. If the command waits for a second interrupt (hearSecondInterrupt), it closes the channel of the command instead. Later signals kill the process.
+func (e *environment) handleSignals(signals chan os.Signal, names map[os.Signal]string, endContext func(reason error)) {
 	firstSignal := <-signals
-	secondInterrupt := l.onSignal(firstSignal)
-	end(firstSignal)
+	reason := &ending.Interrupt{Signal: names[firstSignal]}
+	secondInterrupt := e.ending.channelOfSecondInterrupt(firstSignal)
+	endContext(reason)
 	dropRepeated(signals)
 	<-signals
 	signal.Stop(signals)
 	if secondInterrupt == nil {
-		exitNow(firstSignal)
+		e.exitNow(reason)
 		return
 	}
 	close(secondInterrupt)
 }
 
-// dropRepeated drops the second copy of a signal.
+// dropRepeated removes the second copy of a signal from the channel, if one arrives soon after the first (repeatedSignal).
 func dropRepeated(signals <-chan os.Signal) {
 	time.Sleep(repeatedSignal)
 	select {
@@ -117,12 +120,12 @@ func (l *lifetime) allowMoreTime(duration time.Duration) {
 	l.ending.waitUntil = time.Now().Add(duration)
 }
 
-// onSignal returns the channel by which the command waits for a second interrupt. received is the first signal. It returns nil if the command does not wait:
-// the second signal then ends the process.
-func (l *forcedEnd) onSignal(received os.Signal) chan struct{} {
+// channelOfSecondInterrupt returns the channel that hearSecondInterrupt made. It returns nil if the command does not wait for a second interrupt, or if the
+// first signal was no interrupt: the second signal then ends the process.
+func (l *forcedEnd) channelOfSecondInterrupt(firstSignal os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if received != os.Interrupt {
+	if firstSignal != os.Interrupt {
 		return nil
 	}
 	return l.secondInterrupt
@@ -229,7 +232,7 @@ func (l *forcedEnd) outputHasStarted() bool {
 	return l.outputStarted
 }
 
-// claim returns true only to its first caller, which may then end the process.
+// claim decides which goroutine ends the process: it returns true only to its first caller.
 func (l *forcedEnd) claim() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,22 +15,22 @@ func (d FloatAnalysis) IsExactWithError(expr Expr) bool {
 	commonMultiples := multiples{1, 1}
 	VisitOperands(expr, func(operand Expr) { commonMultiples = commonMultiples.sum(analysis.multiples(operand)) })
 	if call, ok := expr.(*Call); ok && call.Func == FuncRound {
-		commonMultiples = commonMultiples.sum(multiples{2, 1}) // it rounds at halves
+		commonMultiples = commonMultiples.sum(multiples{2, 1}) // round compares its operand with multiples of 1/2
 	}
 	// If two float64 values differ by at most the error, the numbers differ by at most twice the error.
 	return 4*d.OperandError(expr)*commonMultiples.maxDenominator() <= 1
 }
 
-// multiples describes a number k/(fixedPart*v) with integers k and v, where v depends on the state and 1 <= v <= varying. An infinite field
-// means that nothing is known.
-type multiples struct{ fixedPart, varyingPart float64 }
+// multiples describes the denominators of the values of an expression. In each state, the value is numerator/(fixedPart*varyingFactor) for integers numerator
+// and varyingFactor. Both integers depend on the state, and 1 <= varyingFactor <= maxVarying. An infinite field means that nothing is known.
+type multiples struct{ fixedPart, maxVarying float64 }
 
-// maxDenominator returns the largest denominator that the number may have.
-func (m multiples) maxDenominator() float64 { return m.fixedPart * m.varyingPart }
+// maxDenominator returns the largest denominator that the value may have in a state.
+func (m multiples) maxDenominator() float64 { return m.fixedPart * m.maxVarying }
 
-// sum describes the sum or difference of two numbers.
+// sum describes the denominators of the sum or difference of two expressions.
 func (m multiples) sum(other multiples) multiples {
-	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.varyingPart * other.varyingPart}
+	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.maxVarying * other.maxVarying}
 }
 
 // leastMultiple returns the least common multiple of two positive integers. It returns infinity if a number or the result exceeds exactLimit.
@@ -56,8 +56,8 @@ func (n *numberAnalysis) multiples(expr Expr) multiples {
 	return n.multiplesOf.Put(expr, n.computeMultiples(expr))
 }
 
-// computeMultiples returns numbers fixedPart and varyingPart such that the expression has the value k/(fixedPart*v) in every state. k and v are integers that
-// depend on the state, with 1 <= v <= varyingPart.
+// computeMultiples describes the denominators of the values of an expression. An integer has the denominator 1, and a rational constant its own denominator. For
+// an operator, it combines the descriptions of the operands.
 func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	if expr.Type() == Int {
 		return multiples{1, 1}
@@ -87,10 +87,10 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	return unknownMultiples()
 }
 
-// unknownMultiples describes a number of which nothing is known.
+// unknownMultiples describes an expression if nothing is known about the denominators of its values.
 func unknownMultiples() multiples { return multiples{math.Inf(1), math.Inf(1)} }
 
-// binaryMultiples returns the same numbers as computeMultiples, for an infix operator: they say which denominators the result may have.
+// binaryMultiples describes the denominators of the results of an infix operator.
 func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 	left := n.multiples(expr.X)
 	switch expr.Op {
@@ -98,28 +98,28 @@ func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 		return left.sum(n.multiples(expr.Y))
 	case syntax.OpMul:
 		right := n.multiples(expr.Y)
-		return multiples{left.fixedPart * right.fixedPart, left.varyingPart * right.varyingPart}
+		return multiples{left.fixedPart * right.fixedPart, left.maxVarying * right.maxVarying}
 	case syntax.OpDiv:
 		return n.quotientMultiples(left, expr.Y)
 	}
 	return unknownMultiples()
 }
 
-// quotientMultiples returns the same numbers as computeMultiples, for dividend/divisor: they say which denominators the quotient may have.
+// quotientMultiples describes the denominators of the quotient dividend/divisor. The numerator of the divisor becomes a factor of the denominator: of the fixed
+// part if the divisor is a constant, and otherwise of the varying factor.
 func (n *numberAnalysis) quotientMultiples(dividend multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
-		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.varyingPart}
+		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.maxVarying}
 	}
-	// The quotient's denominator is a multiple of the divisor's numerator.
-	value := n.numberFacts(divisor)
-	maxDivisor := value.maxAbs() + value.AbsErr
+	divisorFacts := n.numberFacts(divisor)
+	maxDivisor := divisorFacts.maxAbs() + divisorFacts.AbsErr
 	maxNumerator := math.Ceil(roundingMargin * maxDivisor * n.multiples(divisor).maxDenominator())
-	return multiples{dividend.fixedPart, dividend.varyingPart * maxNumerator}
+	return multiples{dividend.fixedPart, dividend.maxVarying * maxNumerator}
 }
 
-// union describes a number that equals one of two numbers.
+// union describes the denominators of an expression whose value in each state is the value of one of two expressions.
 func (m multiples) union(other multiples) multiples {
-	return multiples{leastMultiple(m.fixedPart, other.fixedPart), max(m.varyingPart, other.varyingPart)}
+	return multiples{leastMultiple(m.fixedPart, other.fixedPart), max(m.maxVarying, other.maxVarying)}
 }
 
 // exactFloat returns an integer as a float64; infinity if it is larger than exactLimit.

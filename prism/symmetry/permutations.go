@@ -46,20 +46,20 @@ func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutat
 
 // isSymmetry reports whether a permutation preserves the commands of each module, the rewards, and the observed formulas.
 func (f *finder) isSymmetry(permutation Permutation) bool {
-	slots := map[int]int{}
-	for slot, to := range permutation {
-		slots[slot] = to
+	images := map[int]int{}
+	for variable, image := range permutation {
+		images[variable] = image
 	}
-	renamed := newRenaming(f.program, slots, nil)
-	for i, texts := range f.commandTexts(renamed) {
-		if !slices.Equal(texts, f.moduleTexts[i]) {
+	renamed := newRenaming(f.program, images, nil)
+	for module, texts := range f.commandTexts(renamed) {
+		if !slices.Equal(texts, f.moduleTexts[module]) {
 			return false
 		}
 	}
 	return slices.Equal(f.textsOfRewards(renamed), f.rewardTexts) && f.preservesObserved(renamed)
 }
 
-// generateGroup returns the group that permutations generate, without the identity. It returns nil if the group is too large.
+// generateGroup returns all compositions of the generators, without the identity. It returns nil if there are maxPermutations or more.
 func generateGroup(generators []Permutation) []Permutation {
 	var group []Permutation
 	isElement := map[string]bool{}
@@ -104,46 +104,50 @@ func (p Permutation) isIdentity() bool {
 	return true
 }
 
-// coloring gives variables colors. Variables that a permutation maps to each other have equal colors.
+// coloring gives variables colors, which are numbers. Variables that a permutation maps to each other have equal colors.
 type coloring struct {
 	*finder
-	numbers  map[string]int    // of the colors, by their texts
-	commands [][]*sema.Command // in which each variable occurs
+	numbers  map[string]int    // the color for each text that describes variables
+	commands [][]*sema.Command // for each variable, the commands in which it occurs
 }
 
-// commandsByVariable returns, for each variable, the commands in which it occurs.
+// commandsByVariable returns, for each variable, the commands in which it occurs. A command occurs once in a list.
 func commandsByVariable(program *sema.Program) [][]*sema.Command {
 	commands := make([][]*sema.Command, len(program.Vars))
 	for i := range program.Modules {
 		for j := range program.Modules[i].Commands {
 			command := &program.Modules[i].Commands[j]
-			addCommand := func(slot int) {
-				if list := commands[slot]; len(list) == 0 || list[len(list)-1] != command {
-					commands[slot] = append(list, command)
-				}
-			}
-			addVariables := func(expr sema.Expr) {
-				sema.Inspect(expr, func(operand sema.Expr) bool {
-					if variable, ok := operand.(*sema.Var); ok {
-						addCommand(variable.Slot)
-					}
-					return true
-				})
-			}
-			addVariables(command.Guard)
-			for _, update := range command.Updates {
-				addVariables(update.Prob)
-				for _, assignment := range update.Assigns {
-					addCommand(assignment.Slot)
-					addVariables(assignment.Value)
-				}
+			for variable := range variablesOfCommand(command) {
+				commands[variable] = append(commands[variable], command)
 			}
 		}
 	}
 	return commands
 }
 
-// colorFor returns the color of all variables that have this text. A new text gets the next number.
+// variablesOfCommand returns the variables that a command reads or writes.
+func variablesOfCommand(command *sema.Command) map[int]bool {
+	variables := map[int]bool{}
+	addVariables := func(expr sema.Expr) {
+		sema.Inspect(expr, func(operand sema.Expr) bool {
+			if variable, ok := operand.(*sema.Var); ok {
+				variables[variable.Slot] = true
+			}
+			return true
+		})
+	}
+	addVariables(command.Guard)
+	for _, update := range command.Updates {
+		addVariables(update.Prob)
+		for _, assignment := range update.Assigns {
+			variables[assignment.Slot] = true
+			addVariables(assignment.Value)
+		}
+	}
+	return variables
+}
+
+// colorFor returns the color of the variables that a text describes. A new text gets the next number as its color.
 func (c *coloring) colorFor(text string) int {
 	number, ok := c.numbers[text]
 	if !ok {
@@ -163,7 +167,7 @@ func (c *coloring) initialColors() []int {
 	return colors
 }
 
-// singleOut gives one variable a color of its own, and refines the colors.
+// singleOut returns the refined colors after one variable has got a color that no other variable has.
 func (c *coloring) singleOut(colors []int, variable int) []int {
 	changed := slices.Clone(colors)
 	changed[variable] = c.colorFor(fmt.Sprint("single ", colors[variable]))
@@ -184,21 +188,22 @@ func (c *coloring) refineColors(colors []int) []int {
 	}
 }
 
-// colorText returns a text with the color of a variable and the commands in which it occurs. In the commands, each variable is replaced by its
-// color, and this variable by -1.
+// colorText returns a text that consists of the color of a variable and the commands in which the variable occurs. In the commands, the number -1 stands for this
+// variable, and the color of each other variable stands for the other variable.
 func (c *coloring) colorText(colors []int, variable int) string {
-	slots := map[int]int{}
-	for i, color := range colors {
-		slots[i] = color
+	const thisVariable = -1 // no color
+	numberOfVariable := map[int]int{}
+	for other, color := range colors {
+		numberOfVariable[other] = color
 	}
-	slots[variable] = -1
-	renamed := newRenaming(c.program, slots, nil)
-	texts := make([]string, len(c.commands[variable]))
+	numberOfVariable[variable] = thisVariable
+	renamed := newRenaming(c.program, numberOfVariable, nil)
+	commandTexts := make([]string, len(c.commands[variable]))
 	for i, command := range c.commands[variable] {
-		texts[i] = renamed.commandText(command)
+		commandTexts[i] = renamed.commandText(command)
 	}
-	slices.Sort(texts)
-	return fmt.Sprint(colors[variable], " ", strings.Join(texts, "; "))
+	slices.Sort(commandTexts) // the order of the commands does not matter
+	return fmt.Sprint(colors[variable], " ", strings.Join(commandTexts, "; "))
 }
 
 // countColors returns the number of different colors.
