@@ -243,31 +243,37 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 	})
 }
 
-// applyUpdates emits code that assigns the new values of the variables in the alternative pickedIndex. Most values need no branch on pickedIndex:
-// they are the same in all alternatives, or constants in a table.
+// applyUpdates emits code that executes the updates of the picked alternative, whose index is in pickedIndex. The code first computes all new values in
+// local variables, because the updates read the old values. Then it checks the ranges, and assigns the new values to the variables of the model.
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
-	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
+	newLocals := map[int]wasm.Var[int32]{} // for each assigned variable, the local with its new value
 	for _, slot := range assignedSlots(alternatives) {
 		newLocals[slot] = wasm.Local[int32](g.wasmFunc)
 	}
-	commonSlots, tableSlots, computedSlots := g.classifyAssigned(alternatives)
-	groups, withoutMemo := g.memoGroups(g.valuesToCompute(alternatives[0], commonSlots))
-	for _, group := range groups {
+	g.computeNewValues(alternatives, newLocals)
+	g.checkRanges(alternatives, newLocals)
+	g.decideSelfLoop(move, alternatives, newLocals)
+	for _, slot := range assignedSlots(alternatives) {
+		g.slots[slot].Set(g.wasmFunc, newLocals[slot])
+	}
+}
+
+// computeNewValues emits code that stores the new values of the picked alternative in locals. Only values that are neither the same in all alternatives nor
+// constants need a branch on pickedIndex.
+func (g *pathGenerator) computeNewValues(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+	commonSlots, constantSlots, computedSlots := g.classifyAssigned(alternatives)
+	memoisedGroups, otherValues := g.memoGroups(g.valuesToCompute(alternatives[0], commonSlots))
+	for _, group := range memoisedGroups {
 		g.lookUpMemo(group, newLocals)
 	}
-	g.assignTogether(withoutMemo, newLocals)
-	for _, slot := range tableSlots {
+	g.assignTogether(otherValues, newLocals)
+	for _, slot := range constantSlots {
 		newLocals[slot].Set(g.wasmFunc, g.constantOfAlternative(g.valuesInAlternatives(alternatives, slot)))
 	}
 	if len(computedSlots) > 0 {
 		g.branchOnAlternative(len(alternatives), func(i int) {
 			g.assignTogether(g.valuesToCompute(alternatives[i], computedSlots), newLocals)
 		})
-	}
-	g.checkRanges(alternatives, newLocals)
-	g.decideSelfLoop(move, alternatives, newLocals)
-	for _, slot := range assignedSlots(alternatives) {
-		g.slots[slot].Set(g.wasmFunc, newLocals[slot])
 	}
 }
 
@@ -318,11 +324,11 @@ func (g *moveGenerator) oldValue(slot int) *term {
 
 // valuesInAlternatives returns the new value of a variable in each alternative.
 func (g *moveGenerator) valuesInAlternatives(alternatives []alternative, slot int) []*term {
-	column := make([]*term, len(alternatives))
+	values := make([]*term, len(alternatives))
 	for i, alternative := range alternatives {
-		column[i] = g.valueOf(alternative, slot)
+		values[i] = g.valueOf(alternative, slot)
 	}
-	return column
+	return values
 }
 
 // areEqual reports whether all terms are the same.

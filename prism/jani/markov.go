@@ -43,7 +43,7 @@ func isPositive(expr syntax.Expr) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpGt, X: expr, Y: zeroExpr(span), OpPos: span.Start, Span: span}
 }
 
-// raceGroup is a group of edges with rates that race only with each other.
+// raceGroup is a group of edges with rates that race only with each other: in each state, all enabled edges with rates are in one group.
 type raceGroup struct {
 	edges []*combinedCommand
 	// rate is the exit rate, if all edges are those of one instance in one location, and otherwise nil.
@@ -165,7 +165,8 @@ func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
 	return &syntax.Cond{Condition: isBelow, Then: t.rateByLocation(groups[:middle]), Else: t.rateByLocation(groups[middle:]), Span: span}
 }
 
-// raceUpdates returns the updates of the edges of a group. The probability of an update is its rate divided by the exit rate.
+// raceUpdates returns the updates of the edges of a group. The probability of an update is its rate divided by the exit rate. If the edge is disabled in a
+// state, the probability is 0.
 func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update {
 	const sizeOfProbability = 6 // the quotient with its rates and conditions
 	span := t.document.span
@@ -186,7 +187,8 @@ func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update 
 	return updates
 }
 
-// addRaceRewards adds the rewards of the embedded MDP: the mean sojourn time, the rewards per unit of time, and the rewards of edges with rates.
+// addRaceRewards replaces the rewards of the Markov automaton by expected rewards of the steps of its embedded MDP. The step from a state in which edges with
+// rates race earns the mean sojourn time (for the reward structure of the time), the rewards per unit of time, and the rewards of the edges with rates.
 func (t *translator) addRaceRewards(race *race) {
 	span := t.document.span
 	for _, reward := range t.rewards {
@@ -200,27 +202,31 @@ func (t *translator) addRaceRewards(race *race) {
 	}
 }
 
-// addRaceReward adds two kinds of rewards to one reward structure: its reward per unit of time, and its rewards of edges with rates.
+// addRaceReward adds the reward per unit of time, and the rewards of the edges with rates, to the reward structure with this index in t.rewards.
 func (t *translator) addRaceReward(race *race, index int, reward *reward) {
-	span := t.document.span
 	if timeReward := reward.timeReward; timeReward != nil && !isNumber(timeReward, "0") {
-		race.addTimeReward(reward.declaration, timeReward, span)
+		race.addTimeReward(reward.declaration, timeReward, t.document.span)
 	}
 	for _, edge := range t.rateCommands {
-		stepReward := edge.stepRewards[index]
-		if stepReward == nil || isNumber(stepReward, "0") {
-			continue
+		if edgeReward := edge.stepRewards[index]; edgeReward != nil && !isNumber(edgeReward, "0") {
+			race.addEdgeReward(edge, edgeReward, reward, t.document.span)
 		}
-		item := &syntax.RewardItem{
-			Guard: conjunction(race.isWaiting, edge.command.Guard),
-			Value: race.dividedByRate(productOf(edge.rate, stepReward), span), // the reward times the probability of the edge
-			Span:  reward.span,
-		}
-		reward.declaration.Items = append(reward.declaration.Items, item)
 	}
 }
 
-// addTimeReward adds a reward per unit of time to a reward structure. As in PRISM, a deadlock has exit rate 1.
+// addEdgeReward adds the reward of an edge with a rate to a reward structure. In a state in which time passes, the edge is taken with the probability
+// rate/exitRate, so its expected reward is rate*edgeReward/exitRate.
+func (r *race) addEdgeReward(edge *combinedCommand, edgeReward syntax.Expr, reward *reward, span syntax.Span) {
+	item := &syntax.RewardItem{
+		Guard: conjunction(r.isWaiting, edge.command.Guard),
+		Value: r.dividedByRate(productOf(edge.rate, edgeReward), span),
+		Span:  reward.span,
+	}
+	reward.declaration.Items = append(reward.declaration.Items, item)
+}
+
+// addTimeReward adds a reward per unit of time to a reward structure: in a state in which time passes, the reward times the mean sojourn time 1/exitRate. As
+// in PRISM, a deadlock has exit rate 1.
 func (r *race) addTimeReward(declaration *syntax.Rewards, perTime syntax.Expr, span syntax.Span) {
 	declaration.Items = append(declaration.Items,
 		&syntax.RewardItem{Guard: r.isWaiting, Value: r.dividedByRate(perTime, span), Span: declaration.Span},
@@ -230,7 +236,7 @@ func (r *race) addTimeReward(declaration *syntax.Rewards, perTime syntax.Expr, s
 func zeroExpr(span syntax.Span) syntax.Expr { return &syntax.IntLit{Span: span} }
 func oneExpr(span syntax.Span) syntax.Expr  { return &syntax.IntLit{Value: 1, Span: span} }
 
-// defineFormula declares a formula for an expression and returns the name of the formula.
+// defineFormula declares a formula for an expression and returns an identifier of the formula. Its name is the given one, or a similar unused name.
 func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
 	ident := &syntax.Ident{Name: t.usedNames.unusedName(name), Span: t.document.span}
 	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: ident, X: expr, Span: t.document.span})

@@ -451,14 +451,14 @@ func (t *translator) mustShareModule(first, second participant) bool {
 	return dependsOn(first, second) || dependsOn(second, first)
 }
 
-// dependsOn reports whether the joint step of two participants depends on the order of their assignments: other also writes a variable that
-// writer writes, or reads this variable after writer has written it.
+// dependsOn reports whether the joint step of two participants depends on the order of their assignments: for some variable that writer assigns, other
+// assigns it, too, or reads it after writer has assigned it.
 func dependsOn(writer, other participant) bool {
-	firstWrites := writer.firstWrites()
+	firstIndices := writer.firstAssignmentIndices()
 	for _, edge := range other.edges {
 		for _, access := range edge.accesses {
-			index, isWritten := firstWrites[access.slot]
-			if isWritten && (access.isWrite || access.index > index) {
+			firstIndex, isAssigned := firstIndices[access.slot]
+			if isAssigned && (access.isWrite || access.index > firstIndex) {
 				return true
 			}
 		}
@@ -466,23 +466,25 @@ func dependsOn(writer, other participant) bool {
 	return false
 }
 
-// firstWrites returns the smallest index at which the edges of a participant assign each variable.
-func (p participant) firstWrites() map[*slot]int {
-	firstIndices := make(map[*slot]int)
+// firstAssignmentIndices returns, for each variable that the edges of a participant assign, the smallest index of such an assignment. In JANI, assignments
+// with smaller indices are executed first.
+func (p participant) firstAssignmentIndices() map[*slot]int {
+	firstIndices := make(map[*slot]int) // by variable
 	for _, edge := range p.edges {
 		for _, access := range edge.accesses {
 			if !access.isWrite {
 				continue
 			}
-			if index, ok := firstIndices[access.slot]; !ok || access.index < index {
-				firstIndices[access.slot] = access.index
+			variable := access.slot
+			if firstIndex, isAssigned := firstIndices[variable]; !isAssigned || access.index < firstIndex {
+				firstIndices[variable] = access.index
 			}
 		}
 	}
 	return firstIndices
 }
 
-// mergeModules assigns the instances of two modules to one of them, the one with the smaller number.
+// mergeModules moves the instances of the modules of two instances to one of these modules: the module with the smaller number.
 func (t *translator) mergeModules(first, second *instance) {
 	removed, kept := max(first.module, second.module), min(first.module, second.module)
 	for _, instance := range t.instances {

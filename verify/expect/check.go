@@ -120,7 +120,7 @@ func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	for i := range terms {
 		termsAnnotations = append(termsAnnotations, conditionalAnnotation{terms[i].Pos, terms[i].Conditions})
 	}
-	return append(shadowed("RESULT", resultAnnotations), shadowed(termsWord, termsAnnotations)...)
+	return append(shadowed("RESULT", resultAnnotations), shadowed(tilecheckWord, termsAnnotations)...)
 }
 
 // conditionalAnnotation is the position of an annotation and the conditions on which it counts.

@@ -25,7 +25,7 @@ func NewExpectation(value, conditions string, pos syntax.Pos) (Expectation, []Mi
 
 // NewTerms returns the terms of an annotation "TILECHECK (conditions): text" at pos.
 func NewTerms(text, conditions string, pos syntax.Pos) (Terms, []Mistake) {
-	prefix := termsWord + ": "
+	prefix := tilecheckWord + ": "
 	comment := &block{src: []byte(prefix + text), text: []byte(prefix + text), start: pos}
 	comment.start.Col -= int32(len(prefix))
 	terms := comment.parseTerms(0, len(prefix)+len(strings.TrimRight(text, " \t")))

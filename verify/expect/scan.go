@@ -62,13 +62,13 @@ func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 // findTerms returns the offset of the first annotation "TILECHECK (conditions):"; -1 if there is none.
 func findTerms(text []byte) int {
 	for from := 0; ; {
-		i := bytes.Index(text[from:], []byte(termsWord))
+		i := bytes.Index(text[from:], []byte(tilecheckWord))
 		if i < 0 {
 			return -1
 		}
 		begin := from + i
 		from = begin + 1
-		offset := skipBlanks(text, begin+len(termsWord))
+		offset := skipBlanks(text, begin+len(tilecheckWord))
 		if _, end, ok := parenthesised(text, offset); ok {
 			offset = skipBlanks(text, end+1)
 		}
@@ -114,7 +114,7 @@ func findMisspelt(line []byte) int {
 		return -1
 	}
 	isPlural := strings.HasSuffix(word, "S") // as in prose: "Results: ..."
-	isNear := differsByOneLetter(word, resultWord) || differsByOneLetter(word, termsWord)
+	isNear := differsByOneLetter(word, resultWord) || differsByOneLetter(word, tilecheckWord)
 	if isNear && !isPlural && strings.IndexByte(":(={", line[next]) >= 0 {
 		return begin
 	}
@@ -148,14 +148,15 @@ func differsByOneLetter(word, other string) bool {
 	return word != other && len(word) <= 1 && len(other) <= 1 || isExchange
 }
 
-// findUpperCaseWord returns the offset of the word RESULT, RESULTS or TILECHECK in a line; -1 if there is none.
+// findUpperCaseWord returns the offset of the first word RESULT, RESULTS or TILECHECK in a line; -1 if there is none. A word consists of all letters in a row.
 func findUpperCaseWord(line []byte) int {
 	for begin := 0; begin < len(line); begin++ {
 		end := begin
 		for end < len(line) && isLetter(line[end]) {
 			end++
 		}
-		if slices.Contains([]string{"RESULT", "RESULTS", termsWord}, string(line[begin:end])) {
+		switch string(line[begin:end]) {
+		case resultWord, resultWord + "S", tilecheckWord:
 			return begin
 		}
 		begin = end

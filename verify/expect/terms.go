@@ -95,7 +95,7 @@ const (
 // Unsound is the relative error that QComp allows for engines without guaranteed bounds.
 const Unsound = 1e-3
 
-const termsWord = "TILECHECK"
+const tilecheckWord = "TILECHECK"
 
 // ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. An annotation lacks its malformed terms; [Check]
 // reports the mistakes in them.
@@ -106,7 +106,7 @@ func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	comment := newBlock(src, property)
 	var terms []Terms
 	for offset := 0; ; {
-		begin := comment.findWord(termsWord, offset)
+		begin := comment.findWord(tilecheckWord, offset)
 		if begin < 0 {
 			return terms
 		}
@@ -149,7 +149,7 @@ func lineLength(text []byte) int {
 func (b *block) parseTerms(begin, end int) Terms {
 	terms := Terms{Text: string(b.src[begin:end]), Pos: b.pos(begin), End: b.pos(end)}
 	// The conditions in parentheses may be missing; the colon and the terms follow them.
-	offset := skipBlanks(b.text[:end], begin+len(termsWord))
+	offset := skipBlanks(b.text[:end], begin+len(tilecheckWord))
 	if offset < end && b.text[offset] == '(' {
 		length := strings.IndexByte(string(b.text[offset:end]), ')')
 		if length < 0 {
@@ -160,7 +160,7 @@ func (b *block) parseTerms(begin, end int) Terms {
 		offset = skipBlanks(b.text[:end], offset+length+1)
 	}
 	if offset >= end || b.text[offset] != ':' {
-		terms.addMistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", termsWord, termsWord)
+		terms.addMistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", tilecheckWord, tilecheckWord)
 		return terms
 	}
 	seenKeys := make(map[string]bool)
@@ -168,7 +168,7 @@ func (b *block) parseTerms(begin, end int) Terms {
 		offset = b.parseTerm(&terms, offset, end, seenKeys)
 	}
 	if len(seenKeys) == 0 && len(terms.mistakes) == 0 {
-		terms.addMistake(b.pos(end), "want terms, as in %s: tolerance=1e-6", termsWord)
+		terms.addMistake(b.pos(end), "want terms, as in %s: tolerance=1e-6", tilecheckWord)
 	}
 	terms.checkCombination()
 	return terms
