@@ -65,43 +65,49 @@ func (f *thesisFit) compatibleColumns() []string {
 	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradictedColumns, s) })
 }
 
-// addFindings adds the findings about the published cells, and notes that explain the table.
+// addFindings compares the model of the rules, and the model with the two faulty updates (UpdatesPublished), with the published cells of the thesis. It adds
+// a finding for each of these models, and notes that explain the table. It adds nothing if the experiment has no published cells.
 func (e *Experiment) addFindings(comparison *report.Comparison) {
 	publishedCells := e.publishedCells()
 	if publishedCells == 0 {
 		return
 	}
 	rulesFit := compareWithThesis(comparison.Cells, modelgen.UpdatesRules)
-	publishedFit := compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
+	faultyFit := compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
 	if text := rulesFit.describe(); text != "" {
 		comparison.Finding = append(comparison.Finding, "Finding: the rules "+text+".")
 	}
-	if publishedFit.numCompared > 0 {
-		comparison.Finding = append(comparison.Finding, describeWrongUpdates(&publishedFit, &rulesFit)...)
+	if faultyFit.numCompared > 0 {
+		comparison.Finding = append(comparison.Finding, describeFaultyUpdates(&faultyFit, &rulesFit)...)
 	}
-	comparison.Notes = []string{
+	comparison.Notes = e.tableNotes(publishedCells)
+}
+
+// tableNotes returns notes that explain the table: where its published numbers come from, and what its marks and its model "faults" mean.
+func (e *Experiment) tableNotes(publishedCells int) []string {
+	notes := []string{
 		fmt.Sprintf("thesis: Table 3.6, %d games a cell, with PRISM's half-width", modelgen.PublishedSamples),
 		fmt.Sprintf("* contradicts the thesis (exact test, %g %% confidence for the %d cells of a model together)", 100*stats.CompareConfidence, publishedCells),
 	}
 	if !slices.Contains(e.Updates, modelgen.UpdatesPublished) {
-		comparison.Notes = append(comparison.Notes, modelgen.PublishedNote)
-		return
+		return append(notes, modelgen.PublishedNote)
 	}
-	comparison.Notes = append(comparison.Notes, "faults: two updates break the rules, one of them as printed in the thesis; see docs/thesis.md")
+	notes = append(notes, "faults: two updates break the rules, one of them as printed in the thesis; see docs/thesis.md")
 	if e.Job.Method != runner.States && e.Job.Simulation.MaxPath == 0 {
-		comparison.Notes = append(comparison.Notes, fmt.Sprintf("faults: games last longer, so --max-path is %d; PRISM's default (-simpathlen) is 10000", publishedPath))
+		notes = append(notes, fmt.Sprintf("faults: games last longer, so --max-path is %d; PRISM's default (-simpathlen) is 10000", publishedPath))
 	}
+	return notes
 }
 
-// describeWrongUpdates describes how well the model with the two wrong updates reproduces the thesis, compared with the model of the rules.
-func describeWrongUpdates(publishedFit, rulesFit *thesisFit) []string {
-	texts := []string{fmt.Sprintf("Two wrong updates explain %d of %d cells (exact test, %g %% confidence for all together).", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)}
-	if rulesFit.squaredZScores+publishedFit.squaredZScores > 0 {
-		text := fmt.Sprintf("Misfit (chi-squared): faults %.0f", publishedFit.squaredZScores)
+// describeFaultyUpdates describes how well the model with the two faulty updates reproduces the thesis, compared with the model of the rules.
+func describeFaultyUpdates(faultyFit, rulesFit *thesisFit) []string {
+	texts := []string{fmt.Sprintf("Two wrong updates explain %d of %d cells (exact test, %g %% confidence for all together).", faultyFit.numCompatible, faultyFit.numCompared, 100*stats.CompareConfidence)}
+	if rulesFit.squaredZScores+faultyFit.squaredZScores > 0 {
+		text := fmt.Sprintf("Misfit (chi-squared): faults %.0f", faultyFit.squaredZScores)
 		if rulesFit.numCompared > 0 {
 			text += fmt.Sprintf(", rules %.0f", rulesFit.squaredZScores)
 		}
-		texts = append(texts, text+fmt.Sprintf("; about %d is expected of a right model.", publishedFit.numVarying))
+		texts = append(texts, text+fmt.Sprintf("; about %d is expected of a right model.", faultyFit.numVarying))
 	}
 	return texts
 }
