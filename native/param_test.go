@@ -217,6 +217,16 @@ func sameAtPoint(t *testing.T, job runner.Job, open []result.Verdict, formulas [
 	}
 }
 
+// TestTieOfSchedulers: both choices have the same value at p=1/2, and the second one is smaller at all other points.
+func TestTieOfSchedulers(t *testing.T) {
+	const model = "mdp const double p; module m s : [0..2]; [] s=0 -> 1-p*(1-p) : (s'=1) + p*(1-p) : (s'=2); [] s=0 -> 3/4 : (s'=1) + 1/4 : (s'=2); [] s>0 -> true; endmodule"
+	job := runner.Job{File: "m.prism", Model: []byte(model), Props: []string{`Pmin=? [ F s=1 ]`}, Params: []string{"p=0:1"}}
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil || verdicts[0].Err != nil || verdicts[0].Value.Rat == nil || verdicts[0].Value.Rat.RatString() != "3/4" {
+		t.Errorf("found %v, %v, want 3/4", verdicts, err)
+	}
+}
+
 // TestParametersOfChoices compares with regions that were found by hand.
 func TestParametersOfChoices(t *testing.T) {
 	const two = "mdp const double p; const double q; module m s:[0..2]; [] s=0 -> %s:(s'=1)+1-(%[1]s):(s'=2); [] s=0 -> %s:(s'=1)+1-(%[2]s):(s'=2); endmodule"

@@ -89,8 +89,10 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 		if err != nil {
 			return end, false, err
 		}
-		hasRootBefore := sequence.Polynomial.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 // a sign change after from, up to point
-		if hasRootBefore {
+		// Equal schedulers at point need not be equal beside it: the advantage may touch 0 there and be negative on both sides.
+		advantage, _ := function.ValueAt([]*big.Rat{point})
+		isTie := advantage != nil && advantage.Sign() == 0 && !function.IsZero()
+		if isTie || sequence.CountAfter(from, point) > 0 { // a sign change after from, up to point
 			return end, false, nil
 		}
 		root, hasRootAfter := sequence.FirstRoot(point, high)
