@@ -21,7 +21,7 @@ func randomExpr(r *rand.Rand, depth int, isBool bool) string {
 	case depth == 0:
 		return pick("x", "y", "x", fmt.Sprint(r.IntN(6)))
 	case isBool:
-		return pick("!"+truth(), "("+truth()+pick(" & ", " | ", " => ", " <=> ")+truth()+")", "("+number()+pick("=", "!=", "<", "<=", ">", ">=")+number()+")", "("+truth()+"?"+truth()+":"+truth()+")", "("+number()+"/2 < 1.5)")
+		return pick("!"+truth(), "("+truth()+pick(" & ", " | ", " => ", " <=> ")+truth()+")", "("+number()+pick(" = ", " != ", " < ", " <= ", " > ", " >= ")+number()+")", "("+truth()+"?"+truth()+":"+truth()+")", "("+number()+"/2 < 1.5)")
 	}
 	return pick("("+number()+pick("+", "-", "*")+number()+")", pick("min", "max", "mod")+"("+number()+","+number()+")", "-("+number()+")", "("+truth()+"?"+number()+":"+number()+")", "floor("+number()+"/2)")
 }
