@@ -189,7 +189,7 @@ func (c *exprCompiler) compileNode(expr sema.Expr) evaluator {
 	case *sema.Binary:
 		return c.compileBinary(expr)
 	case *sema.Cond:
-		condition, then, otherwise, undecided := c.compile(expr.Condition), c.compile(expr.Then), c.compile(expr.Else), unknown(expr)
+		condition, then, otherwise := c.compile(expr.Condition), c.compile(expr.Then), c.compile(expr.Else)
 		return func(e *evaluation) values {
 			switch holds := condition(e); {
 			case holds.isTrue():
@@ -197,7 +197,8 @@ func (c *exprCompiler) compileNode(expr sema.Expr) evaluator {
 			case holds.isFalse():
 				return otherwise(e)
 			}
-			return undecided
+			ifTrue, ifFalse := then(e), otherwise(e) // both, because either may fail
+			return values{min(ifTrue.low, ifFalse.low), max(ifTrue.high, ifFalse.high), noVariable}
 		}
 	case *sema.Call:
 		return c.compileCall(expr)
