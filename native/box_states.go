@@ -1,3 +1,5 @@
+//go:build !js
+
 package native
 
 import (
@@ -14,9 +16,14 @@ import (
 // boxStates is an instance that checks each property on boxes of states that behave in the same way. The boxes depend on the property.
 type boxStates struct {
 	*statesMethod
-	model *compile.Model
-	// manyInitial says that the model has too many initial states for an exploration; nil if the job wants boxes.
-	manyInitial *compile.ManyInitialError
+	model       *compile.Model
+	manyInitial *compile.ManyInitialError // see newBoxInstance
+}
+
+// newBoxInstance returns an instance that checks properties on boxes. manyInitial says that the model has too many initial states for an exploration; nil if
+// the job wants boxes.
+func (method *statesMethod) newBoxInstance(model *compile.Model, manyInitial *compile.ManyInitialError) (instance, error) {
+	return &boxStates{statesMethod: method, model: model, manyInitial: manyInitial}, nil
 }
 
 // check implements instance. It builds boxes, sets of states that behave in the same way with respect to the property, and checks the property on the

@@ -36,6 +36,17 @@ func (*statesMethod) newSymmetricInstance(*compile.Model) (instance, error) {
 	return nil, leftOut("states that symmetry reduces")
 }
 
+func (*statesMethod) newBoxInstance(_ *compile.Model, manyInitial *compile.ManyInitialError) (instance, error) {
+	if manyInitial != nil {
+		return nil, manyInitial
+	}
+	return nil, leftOut("boxes of states")
+}
+
+func (*partialStates) checkReordered(context.Context, *checkedProperty) (verdict result.Verdict, ok bool) {
+	return verdict, false
+}
+
 func (*statesMethod) newRefinement(*checkedProperty) refiner { return nil }
 
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }

@@ -133,11 +133,11 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		return method.newSymmetricInstance(model)
 	}
 	if method.useBoxes {
-		return &boxStates{statesMethod: method, model: model}, nil
+		return method.newBoxInstance(model, nil)
 	}
 	space, err := method.exploreFirst(ctx, model)
 	if many, ok := errors.AsType[*compile.ManyInitialError](err); ok && method.mayUseBoxes {
-		return &boxStates{statesMethod: method, model: model, manyInitial: many}, nil
+		return method.newBoxInstance(model, many)
 	}
 	if err != nil {
 		return nil, err

@@ -133,8 +133,12 @@ func isInSource(dir string) bool {
 // texts and answer requests: without inlining the playground is 0.5 MB smaller.
 var inlined = []string{"game", "internal/interval", "native/simulate", "native/solve", "native/space/sparse"}
 
-// notInlined are patterns of the packages that are compiled without inlining, except those of inlined.
-var notInlined = []string{"tilecheck/...", "encoding/json", "fmt", "reflect", "time"}
+// notInlined are patterns of the packages that are compiled without inlining, except those of inlined. math/big is one of them: it is 40 kB, and exact
+// arithmetic in a browser is for small models.
+var notInlined = []string{
+	"tilecheck/...", "bufio", "bytes", "compress/...", "context", "crypto/...", "encoding/...", "errors", "fmt", "io", "io/...", "math/big", "math/rand/...", "os",
+	"path/...", "reflect", "slices", "sort", "strconv", "strings", "sync", "syscall/...", "text/...", "time", "unicode/...",
+}
 
 // compile builds the playground with the Go toolchain, in a directory of the source.
 func compile(ctx context.Context, workingDir, temporary string) (Program, error) {
