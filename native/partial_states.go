@@ -320,8 +320,8 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 	truncation.seconds += verdict.Seconds
 }
 
-// keepIfNarrower replaces the answer by a verdict whose interval is narrower; width is the width of this interval. It also updates isAccurate, and
-// stallCount, which counts successive parts that hardly improved the answer.
+// keepIfNarrower makes a verdict the answer if its interval is narrower than that of the present answer. width is the relative width of its interval. It also
+// updates isAccurate, and stallCount, the number of successive parts that hardly improved the answer.
 func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
 	epsilon := truncation.opt.Epsilon
 	if epsilon == 0 {

@@ -278,8 +278,8 @@ func (multi *multiEvaluation) weightedLosses(ctx context.Context, weights []*big
 	return losses, total, err
 }
 
-// maximalTotal returns an upper bound of the weighted sum of the objectives: its value if each path formula has probability 1, maximised rewards
-// are maximal, and minimised rewards are 0. maxRewards[i][s] is the maximum from state s if objective i is a maximised reward with a positive
+// maximalTotal returns total, an upper bound of the weighted sum of the objectives. It counts each path formula with probability 1, each maximised reward with
+// its maximum, and each minimised reward with 0. maxRewards[i][s] is the maximum from state s if objective i is a maximised reward with a positive
 // weight; otherwise maxRewards[i] is nil.
 func (multi *multiEvaluation) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
 	total = new(big.Rat)

@@ -118,8 +118,8 @@ type vectorValue struct {
 	isComplement bool
 }
 
-// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate: the values of all states. If isComplement of the
-// result is true, the value of a state is 1 minus its value in the vector.
+// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate: the values of all states. If the vector has the
+// complements, the field isComplement of the result is set: the value of a state is then 1 minus the number in the vector.
 func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability:

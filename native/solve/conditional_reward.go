@@ -206,7 +206,7 @@ func (search *conditionalRewards) preservingChoices(values schedulerValues) *spa
 	preserving := sparse.NewSet(search.NumChoices())
 	for choice := range search.allowed.All() {
 		state := search.Owner(uint32(choice))
-		if search.outcomeOf(choice, values).probability.Cmp(values.probability[state]) == 0 {
+		if search.meanAfter(choice, values.probability).Cmp(values.probability[state]) == 0 {
 			preserving.Add(choice)
 		}
 	}
@@ -219,15 +219,20 @@ type choiceOutcome struct{ probability, reward *big.Rat }
 
 // outcomeOf returns the probability of the goal after a choice, and the expected reward of the paths to the goal, if the successors have the given values.
 func (search *conditionalRewards) outcomeOf(choice int, values schedulerValues) choiceOutcome {
-	sum, term := choiceOutcome{new(big.Rat), new(big.Rat)}, new(big.Rat)
+	outcome := choiceOutcome{search.meanAfter(choice, values.probability), search.meanAfter(choice, values.reward)}
+	ownReward := search.rewardOfUnits(search.Costs[choice])
+	outcome.reward.Add(outcome.reward, ownReward.Mul(ownReward, outcome.probability))
+	return outcome
+}
+
+// meanAfter returns the expected value of the successor of a choice. stateValues has the value of each state.
+func (search *conditionalRewards) meanAfter(choice int, stateValues []*big.Rat) *big.Rat {
+	mean, term := new(big.Rat), new(big.Rat)
 	first, end := search.Transitions(choice)
 	for i := first; i < end; i++ {
-		weight, target := search.Fraction(i), search.Target[i]
-		sum.probability.Add(sum.probability, term.Mul(weight, values.probability[target]))
-		sum.reward.Add(sum.reward, term.Mul(weight, values.reward[target]))
+		mean.Add(mean, term.Mul(search.Fraction(i), stateValues[search.Target[i]]))
 	}
-	sum.reward.Add(sum.reward, term.Mul(search.rewardOfUnits(search.Costs[choice]), sum.probability))
-	return sum
+	return mean
 }
 
 // rewardOfUnits converts a number of units to a reward.

@@ -116,8 +116,8 @@ func jointUpdates(commands []*sema.Command) []sema.Update {
 	return joint
 }
 
-// findNext sets, for each update of the step with this index, the step that follows. Steps that are new are appended to f.steps. sources has the choices of the
-// scheduler.
+// findNext finds the step after each update of step number index: the scheduler's step in the state that the update leads to. It appends steps that are new to
+// f.steps. sources has the step of the scheduler in each state, by the text of the state.
 func (f *Followed) findNext(index int, sources map[string]*Step) error {
 	state := f.steps[index].source.State
 	for _, update := range f.steps[index].updates {

@@ -190,7 +190,7 @@ func (p *program) choices(b box) ([]choice, error) {
 		}
 	}
 	if p.Type == syntax.DTMC && len(choices) > 1 {
-		choices = []choice{uniform(choices)}
+		choices = []choice{uniformChoice(choices)}
 	}
 	for i := range choices {
 		choices[i].mergeEqualBranches()
@@ -198,8 +198,8 @@ func (p *program) choices(b box) ([]choice, error) {
 	return choices, nil
 }
 
-// uniform returns a choice that stands for several enabled choices of a DTMC state, each with the same probability. Its reward is their mean reward.
-func uniform(choices []choice) choice {
+// uniformChoice returns a choice that stands for several enabled choices of a DTMC state, each with the same probability. Its reward is their mean reward.
+func uniformChoice(choices []choice) choice {
 	result := choice{action: sema.Unlabelled, reward: new(big.Rat)}
 	share := big.NewRat(1, int64(len(choices)))
 	for _, choice := range choices {

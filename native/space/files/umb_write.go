@@ -257,9 +257,9 @@ func (writer *umbWriter) exitRate(state int) number {
 	return writer.cachedRate
 }
 
-// exactlyReadableRate returns an exit rate for a state with the given transitions, whose rates have the given sum. The file has the exit rate and, for each
-// transition, a probability; a reader multiplies them to get the rate. exactlyReadableRate returns a float64 near sum for which all these products are
-// exactly the rates, or sum if it finds none.
+// exactlyReadableRate returns the exit rate that is written for a state. sum is the rounded sum of the rates of its transitions. A reader multiplies the exit
+// rate by the written probability of a transition to get its rate. So the result is a float64 near sum for which each product is exactly the rate, or sum
+// if none is found.
 func (writer *umbWriter) exactlyReadableRate(transitions []int, sum float64) float64 {
 	const maxAttempts = 8 // on each side of sum
 	above, below := sum, sum
