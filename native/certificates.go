@@ -40,8 +40,15 @@ type certificates struct {
 	epsilon       float64
 	claims        []int         // indices of the accepted claims
 	labels        *sema.Program // defines the labels in the file; nil means the program of the space
+	// quotient checks that a property has the same value in the whole model as in the space, which symmetry has reduced; nil if the space is the whole model.
+	quotient quotientChecker
 	// mustRecheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
 	mustRecheck bool
+}
+
+// quotientChecker is implemented by *orbits.Quotient.
+type quotientChecker interface {
+	CheckProperty(property sema.Expr) error
 }
 
 // newCertificates returns an empty collection of certificates for properties of a state space. rewardOf returns the reward structure with an index. If
@@ -112,6 +119,11 @@ func (collected *certificates) prove(ctx context.Context, property *prove.Proper
 	if err != nil {
 		collected.mustRecheck = collected.mustRecheck || errors.As(err, new(*prove.NotAccepted))
 		return err
+	}
+	if collected.quotient != nil {
+		if err := collected.quotient.CheckProperty(property.Expr); err != nil {
+			return err
+		}
 	}
 	if collected.wantsFraction && proof.Number {
 		if err := checkSameFraction(verdict, proof); err != nil {

@@ -86,13 +86,14 @@ func checkNumeric(numeric *runner.Numeric) error {
 // checkReduction returns an error if reduction by bisimulation or by symmetry contradicts another option of the plan.
 func checkReduction(plan *runner.Plan) error {
 	job, numeric := &plan.Job, &plan.Job.Numeric
-	needsWholeModel := numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil
+	wantsCertificates := numeric.Accuracy == result.Proven
+	needsWholeModel := numeric.Fair || job.Scheduler != nil || job.Witness != nil
 	switch {
-	case numeric.Reduce && needsWholeModel:
+	case numeric.Reduce && (needsWholeModel || wantsCertificates):
 		return fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
 	case numeric.Symmetry && (numeric.Reduce || needsWholeModel):
-		return fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
-	case numeric.Boxes && (numeric.Reduce || numeric.Symmetry || needsWholeModel):
+		return fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, witnesses, fair schedulers and schedulers to export")
+	case numeric.Boxes && (numeric.Reduce || numeric.Symmetry || needsWholeModel || wantsCertificates):
 		return fmt.Errorf("boxes of states have no quotient by bisimulation, symmetry, certificates, witnesses, fair schedulers and schedulers to export")
 	case numeric.Boxes && plan.Tree == nil:
 		return fmt.Errorf("boxes of states are found in the text of a model, and the states come from files")
@@ -119,6 +120,9 @@ func accuracy(numeric *runner.Numeric) result.Accuracy {
 // instance implements method: it explores the states of a model. If some property may need only a part of the states, it explores only the first ones;
 // the instance explores more when a property needs them.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
+	if method.useSymmetry {
+		return method.newSymmetricInstance(model)
+	}
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
 		if err != nil {
@@ -128,9 +132,6 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 			return nil, err
 		}
 		return method.newExploredModel(space, exactWeightsErr), nil
-	}
-	if method.useSymmetry {
-		return method.newSymmetricInstance(model)
 	}
 	if method.useBoxes {
 		return method.newBoxInstance(model, nil)

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/certify/orbits"
+	"tilecheck/native/load"
+	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/elimination"
@@ -27,6 +30,7 @@ type symmetricStates struct {
 	// permutations are used if there are no classes.
 	permutations []symmetry.Permutation
 	explored     *exploredModel // under this symmetry; nil until the first property
+	fileModel    *exploredModel // the states of the certificate file; nil until a claim is accepted
 }
 
 // newSymmetricInstance returns an instance that checks each property of a model on a reduced state space.
@@ -38,8 +42,11 @@ func (method *statesMethod) newSymmetricInstance(model *compile.Model) (instance
 // the property before had the same reduction, it uses the same states.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	compiled := symmetric.model
-	// First eliminate control states; then look for symmetry.
-	reduced := elimination.Eliminate(ctx, &property.Instance)
+	// First eliminate control states; then look for symmetry. A certificate is about the whole model up to symmetry, so it has all control states.
+	var reduced *sema.Program
+	if !symmetric.wantCertificates {
+		reduced = elimination.Eliminate(ctx, &property.Instance)
+	}
 	if reduced != nil {
 		var err error
 		compiled, err = compile.Compile(reduced, compile.Options{NoFixDeadlocks: compiled.DeadlocksAreErrors()})
@@ -62,7 +69,7 @@ func (symmetric *symmetricStates) check(ctx context.Context, property *checkedPr
 		}
 		symmetric.reduced = reduced
 	}
-	verdict := symmetric.explored.check(ctx, property)
+	verdict := symmetric.withOutputs(symmetric.explored.check(ctx, property))
 	verdict.Warnings = slices.Clip(verdict.Warnings)
 	if reduced != nil {
 		verdict.Warnings = append(verdict.Warnings, "reduced by elimination: states between others that the property does not distinguish are left out, and variables are reset that are written before they are read")
@@ -87,13 +94,68 @@ func (symmetric *symmetricStates) explore(ctx context.Context, compiled *compile
 	symmetric.explored = nil // frees its memory
 	options := symmetric.build
 	options.Symmetry, options.Permutations = classes, permutations
+	symmetric.classes, symmetric.permutations = classes, permutations
+	if symmetric.wantCertificates {
+		return symmetric.exploreForProofs(ctx, compiled, options)
+	}
 	space, err := explicit.Build(ctx, compiled, options)
 	if err != nil {
 		return err
 	}
-	symmetric.classes, symmetric.permutations = classes, permutations
 	symmetric.explored = symmetric.newExploredModel(space, nil)
 	return nil
+}
+
+// exploreForProofs explores states with fractions. The certificates are about the whole model, of which the states must be a quotient; if that cannot be
+// proven, there are no certificates.
+func (symmetric *symmetricStates) exploreForProofs(ctx context.Context, compiled *compile.Model, options explicit.Options) error {
+	space, inexactErr, err := load.Fractions(ctx, compiled, options)
+	if err != nil {
+		return err
+	}
+	method := symmetric.statesMethod
+	if symmetric.outputs.Certificate != nil && symmetric.fileModel != nil { // the file has the states of an earlier property
+		method = method.withoutProofs()
+	}
+	symmetric.explored = method.newExploredModel(space, inexactErr)
+	proofs := symmetric.explored.proofs
+	if proofs == nil || proofs.prover == nil || len(options.Symmetry)+len(options.Permutations) == 0 {
+		return nil
+	}
+	proofs.prover.Symmetry = prove.Symmetry(space.Program(), options.Symmetry, options.Permutations)
+	state := make([]int32, len(space.Program().Vars))
+	quotient, err := orbits.NewQuotient(ctx, space.Program(), proofs.prover.Symmetry, proofs.prover.Model, func(index int) []int32 {
+		return proofs.prover.State(state, index)
+	})
+	if err != nil {
+		proofs.proverErr = fmt.Errorf("the symmetry is not proven: %w", err)
+		return nil
+	}
+	proofs.quotient = quotient
+	return nil
+}
+
+// withOutputs returns the verdict with warnings about its certificate. A certificate file has the states of the first accepted claim; properties with another
+// symmetry get a warning.
+func (symmetric *symmetricStates) withOutputs(verdict result.Verdict) result.Verdict {
+	if symmetric.outputs.Certificate == nil || verdict.Err != nil {
+		return verdict
+	}
+	if symmetric.fileModel != nil && symmetric.fileModel != symmetric.explored {
+		return notProven(verdict, "the property has another symmetry than an earlier property, and a certificate file has the states of one, want --select")
+	}
+	if proofs := symmetric.explored.proofs; proofs != nil && len(proofs.claims) > 0 {
+		symmetric.fileModel = symmetric.explored
+	}
+	return verdict
+}
+
+// acceptedProofs returns the certificates for the certificate file, or nil if no claim was accepted.
+func (symmetric *symmetricStates) acceptedProofs() *certificates {
+	if symmetric.fileModel == nil {
+		return nil
+	}
+	return symmetric.fileModel.proofs
 }
 
 // sameModules reports whether two classes have the same modules.

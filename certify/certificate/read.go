@@ -246,6 +246,7 @@ func (r *reader) readCertificates(member *umb.Member) error {
 	file, numStates := r.file, int(r.umb.System.States)
 	r.columns = map[string]func(member *umb.Member) error{}
 	file.Sets, file.Vectors, file.Claims = make([]Set, len(content.Sets)), make([]Vector, len(content.Vectors)), content.Claims
+	file.Symmetry = content.Symmetry
 	for i := range content.Sets {
 		file.Sets[i] = content.Sets[i].Set
 		if err := r.declareColumns("sets", i, file.Sets[i].columns(numStates), content.Sets[i].Columns); err != nil {

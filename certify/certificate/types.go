@@ -19,6 +19,8 @@ type File struct {
 	Sets    []Set
 	Vectors []Vector
 	Claims  []Claim
+	// Symmetry is nil if Model is the whole model.
+	Symmetry *Symmetry
 }
 
 // Kind is the kind of a model.

@@ -28,6 +28,8 @@ type index struct {
 	Sets    []indexSet    `json:"sets"`
 	Vectors []indexVector `json:"vectors"`
 	Claims  []Claim       `json:"claims"`
+	// Symmetry is missing if the file has the whole model.
+	Symmetry *Symmetry `json:"symmetry,omitempty"`
 }
 
 type indexSet struct {
@@ -125,7 +127,7 @@ func Write(ctx context.Context, out io.Writer, writeModel func(ctx context.Conte
 		return err
 	}
 	n := file.Model.NumStates()
-	contents := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: file.Claims}
+	contents := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: file.Claims, Symmetry: file.Symmetry}
 	var columnWriters []func()
 	for i := range file.Sets {
 		columns, writers := describeColumns(writer, "sets", i, file.Sets[i].columns(n))

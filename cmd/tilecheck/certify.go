@@ -18,6 +18,8 @@ import (
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/symmetry"
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -135,8 +137,12 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	if kind != nil {
 		return c.checkGame(ctx, kind, name, text)
 	}
-	results, err = c.checkModel(ctx, env, name, text, job)
-	if err == nil && c.Model == "" {
+	results, isReduced, err := c.checkModel(ctx, env, name, text, job)
+	switch {
+	case err != nil || c.Model != "":
+	case isReduced:
+		notes = []string{name + ": the claims are about one of the states that differ only by a permutation; --model FILE checks that they hold for the whole model"}
+	default:
 		notes = []string{name + ": not compared with a model; --model FILE checks that the certificate is about your model and its properties"}
 	}
 	hasProof := func(result certify.Result) bool { return result.Err == nil }
@@ -167,29 +173,31 @@ func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name 
 	return []certify.Result{checked}, notes, nil
 }
 
-// checkModel checks certificates about a model.
-func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) ([]certify.Result, error) {
+// checkModel checks certificates about a model. isReduced says that they claim a symmetry.
+func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) (results []certify.Result, isReduced bool, err error) {
 	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
 		if c.Model == "" && env.isModelFile(name) {
-			return nil, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
+			return nil, false, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
 		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, false, fmt.Errorf("%s: %w", name, err)
 	}
-	results, err := certify.Check(ctx, certificates)
+	results, err = certify.Check(ctx, certificates)
 	if err != nil {
 		if c.Model != "" {
 			results = nil // it is unknown whether they are about the model
 		}
-		return results, fmt.Errorf("%s: %w", name, err)
+		return results, false, fmt.Errorf("%s: %w", name, err)
 	}
+	isReduced = certificates.Symmetry != nil
 	if len(results) == 0 {
-		return nil, fmt.Errorf("%s: it claims nothing", name)
+		return nil, false, fmt.Errorf("%s: it claims nothing", name)
 	}
 	if c.Model == "" {
-		return results, nil
+		return results, isReduced, nil
 	}
-	return c.confirmModel(ctx, certificates, results, job)
+	results, err = c.confirmModel(ctx, certificates, results, job)
+	return results, isReduced, err
 }
 
 // isModelFile reports whether a file contains a model. It returns false for standard input, which can be read only once.
@@ -209,7 +217,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 			job.Props = append(job.Props, results[i].Property)
 		}
 	}
-	space, props, err := c.spaceAndProperties(ctx, job)
+	space, props, err := c.spaceAndProperties(ctx, job, certificates.Symmetry)
 	if err != nil {
 		if _, _, modelErr := load.Model(ctx, job); modelErr != nil { // the error is in the model, not in the properties
 			return nil, err
@@ -227,21 +235,30 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	if err := certificates.Model.Difference(certifiedModel); err != nil {
 		modelDifference = fmt.Errorf("it is not about %s: %w", c.Model, err)
 	}
+	symmetryErrs := prove.ConfirmSymmetry(ctx, certificates, space, props)
 	for i, err := range prove.Confirm(certificates, space, props) {
-		results[i].Err = cmp.Or(results[i].Err, modelDifference, err)
+		results[i].Err = cmp.Or(results[i].Err, modelDifference, symmetryErrs[i], err)
 	}
 	return results, nil
 }
 
-// spaceAndProperties returns the state space of the job's model, with fractions as weights, and the properties of the job.
-func (c *certifyCmd) spaceAndProperties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
+// spaceAndProperties returns the state space of the job's model, with fractions as weights, and the properties of the job. If a certificate claims a symmetry, the space
+// has the states up to this symmetry.
+func (c *certifyCmd) spaceAndProperties(ctx context.Context, job runner.Job, claimed *certificate.Symmetry) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}
 	loadProperties := load.Properties
-	if plan.Model.ModelType() == syntax.PTA {
+	switch {
+	case claimed != nil:
+		loadProperties = func(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
+			return load.QuotientProperties(ctx, plan, func(program *sema.Program) ([]symmetry.Class, []symmetry.Permutation, error) {
+				return prove.Reduction(program, claimed)
+			})
+		}
+	case plan.Model.ModelType() == syntax.PTA:
 		loadProperties = load.ClockProperties
 	}
 	space, instances, err := loadProperties(ctx, plan)

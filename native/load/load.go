@@ -6,6 +6,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/symmetry"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -51,6 +52,26 @@ func Space(ctx context.Context, plan *runner.Plan) (*explicit.Space, error) {
 // constants. It omits rejected properties.
 func Properties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
 	space, err := Space(ctx, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	instances, err := plannedInstances(plan, space.Program())
+	return space, instances, err
+}
+
+// QuotientProperties returns the states of a plan's model up to a symmetry, with fractions, and the plan's properties like [Properties]. reduction returns the
+// symmetry for a program, which is not checked.
+func QuotientProperties(ctx context.Context, plan *runner.Plan, reduction func(program *sema.Program) ([]symmetry.Class, []symmetry.Permutation, error)) (*explicit.Space, []runner.Instance, error) {
+	compiled, err := onlyInstance(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := Options(&plan.Job)
+	options.Exact = true
+	if options.Symmetry, options.Permutations, err = reduction(compiled.Program()); err != nil {
+		return nil, nil, err
+	}
+	space, err := explicit.Build(ctx, compiled, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -74,7 +74,7 @@ func (selection *selection) addVector(index int) {
 // renumber returns a certificate with the given claims, and with the selected sets and vectors. Sets and vectors keep their order and get new
 // indices.
 func (selection *selection) renumber(claims []int) *certificate.File {
-	result := &certificate.File{Model: selection.source.Model}
+	result := &certificate.File{Model: selection.source.Model, Symmetry: selection.source.Symmetry}
 	newSets := newIndices(len(selection.source.Sets), selection.isSelectedSet)
 	newVectors := newIndices(len(selection.source.Vectors), selection.isSelectedVector)
 	for i, set := range selection.source.Sets {

@@ -1,0 +1,149 @@
+package orbits
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/prism/sema"
+)
+
+// CheckProperty checks that a property has the same value in the program and in the model: its state formulas, labels and rewards are invariant
+// under the permutations, its operators depend only on the values of states and not on their number, and the rewards of the model are those of the program.
+func (q *Quotient) CheckProperty(property sema.Expr) error {
+	var failed error
+	sema.Inspect(property, func(expr sema.Expr) bool {
+		if failed == nil && isStateFormula(expr) {
+			failed = q.checkExpr(expr)
+			return false
+		}
+		if failed == nil {
+			failed = q.checkOperator(expr)
+		}
+		return failed == nil
+	})
+	return failed
+}
+
+// isStateFormula reports whether an expression has variables and constants only.
+func isStateFormula(expr sema.Expr) bool {
+	return sema.Every(expr, func(operand sema.Expr) bool {
+		switch operand.(type) {
+		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+			return true
+		}
+		return false
+	})
+}
+
+// checkOperator checks an operator of a property, without its operands.
+func (q *Quotient) checkOperator(expr sema.Expr) error {
+	switch expr := expr.(type) {
+	case *sema.Label:
+		if expr.Index >= 0 { // the built-in labels, of initial states and of deadlocks, are invariant
+			return q.checkExpr(q.program.Labels[expr.Index].Expr)
+		}
+		return nil
+	case *sema.Reward:
+		return errors.Join(q.checkRewardOf(expr.Struct), q.checkRewardOf(expr.DivisorStruct))
+	case *sema.RewardPath:
+		return q.checkCosts(expr.Costs)
+	case *sema.CostBounded:
+		return q.checkCosts(expr.Costs)
+	case *sema.Filter:
+		if !slices.Contains([]string{"min", "max", "range", "forall", "exists"}, expr.Op) {
+			return fmt.Errorf("symmetry does not preserve the filter %q", expr.Op)
+		}
+		return nil
+	case *sema.Prob, *sema.Steady, *sema.Temporal, *sema.Conditional, *sema.Quant, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+		return nil
+	}
+	return fmt.Errorf("it is not known whether symmetry preserves this property (%T)", expr)
+}
+
+// checkCosts checks the reward structures of bounds on rewards.
+func (q *Quotient) checkCosts(costs []sema.Cost) error {
+	for _, cost := range costs {
+		if err := q.checkRewardOf(cost.Struct); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRewardOf checks a reward structure: it is invariant, and the model has its rewards. A negative index is none, or the number of steps.
+func (q *Quotient) checkRewardOf(index int) error {
+	if index < 0 || q.isRewardSafe[index] {
+		return nil
+	}
+	if err := q.checkRewards(index); err != nil {
+		return err
+	}
+	if index >= len(q.model.Rewards) {
+		return fmt.Errorf("the certificate has no reward structure %d", index)
+	}
+	for s := range q.model.NumStates() {
+		if err := q.checkRewardsOfState(index, s); err != nil {
+			return fmt.Errorf("state %d: %w", s, err)
+		}
+	}
+	q.isRewardSafe[index] = true
+	return nil
+}
+
+// checkRewardsOfState compares the rewards of a listed state and of its choices with the program.
+func (q *Quotient) checkRewardsOfState(index, s int) error {
+	program := q.program
+	structure, rewards := &program.Rewards[index], &q.model.Rewards[index]
+	state := slices.Clone(q.states(s))
+	stateReward, err := q.reward(structure, state, false, 0)
+	if err != nil {
+		return err
+	}
+	if stateReward.Cmp(q.number(rewards.State, s)) != 0 {
+		return fmt.Errorf("its reward %q is not that of the model", structure.Name)
+	}
+	choices, distributions, err := q.distributions(s)
+	if err != nil {
+		return err
+	}
+	var wanted, found []string
+	mean, total := new(big.Rat), new(big.Rat)
+	for i := range choices {
+		earned, err := q.reward(structure, state, true, choices[i].action)
+		if err != nil {
+			return err
+		}
+		total.Add(total, choices[i].weight)
+		mean.Add(mean, new(big.Rat).Mul(earned, choices[i].weight))
+		if q.model.Kind == certificate.MDP {
+			wanted = append(wanted, distributions[i].text()+" earns "+earned.RatString())
+		}
+	}
+	first, end := q.model.Choices(s)
+	if q.model.Kind != certificate.MDP {
+		if q.number(rewards.Choice, first).Cmp(mean.Quo(mean, total)) != 0 {
+			return fmt.Errorf("the reward %q of its transitions is not that of the model", structure.Name)
+		}
+		return nil
+	}
+	for c := first; c < end; c++ {
+		found = append(found, q.modelDistribution(s, c).text()+" earns "+q.number(rewards.Choice, c).RatString())
+	}
+	slices.Sort(wanted)
+	slices.Sort(found)
+	if !slices.Equal(slices.Compact(wanted), slices.Compact(found)) {
+		return fmt.Errorf("the rewards %q of its choices are not those of the model", structure.Name)
+	}
+	return nil
+}
+
+// number returns an entry of a column of rewards. A missing column has zeros.
+func (q *Quotient) number(column []uint32, i int) *big.Rat {
+	if column == nil {
+		return new(big.Rat)
+	}
+	return q.model.Numbers[column[i]]
+}
