@@ -117,9 +117,9 @@ func (a *automorphisms) checkExpr(expr sema.Expr) error {
 }
 
 // checkRewards returns an error unless the generators preserve a reward structure.
-func (a *automorphisms) checkRewards(index int) error {
+func (a *automorphisms) checkRewards(structure *sema.RewardStruct) error {
 	for _, image := range a.images {
-		if structure := &a.program.Rewards[index]; image.rewards(structure) != a.original.rewards(structure) {
+		if image.rewards(structure) != a.original.rewards(structure) {
 			return fmt.Errorf("%s changes the rewards %q", image.permutation.name, structure.Name)
 		}
 	}

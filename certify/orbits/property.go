@@ -12,7 +12,8 @@ import (
 
 // CheckProperty checks that a property has the same value in the program and in the model: its state formulas, labels and rewards are invariant
 // under the permutations, its operators depend only on the values of states and not on their number, and the rewards of the model are those of the program.
-func (q *Quotient) CheckProperty(property sema.Expr) error {
+// The labels and the reward structures are those of program, which may have more than the program of the quotient, such as the labels of a properties file.
+func (q *Quotient) CheckProperty(program *sema.Program, property sema.Expr) error {
 	var failed error
 	sema.Inspect(property, func(expr sema.Expr) bool {
 		if failed == nil && isStateFormula(expr) {
@@ -20,7 +21,7 @@ func (q *Quotient) CheckProperty(property sema.Expr) error {
 			return false
 		}
 		if failed == nil {
-			failed = q.checkOperator(expr)
+			failed = q.checkOperator(program, expr)
 		}
 		return failed == nil
 	})
@@ -39,19 +40,19 @@ func isStateFormula(expr sema.Expr) bool {
 }
 
 // checkOperator checks an operator of a property, without its operands.
-func (q *Quotient) checkOperator(expr sema.Expr) error {
+func (q *Quotient) checkOperator(program *sema.Program, expr sema.Expr) error {
 	switch expr := expr.(type) {
 	case *sema.Label:
 		if expr.Index >= 0 { // the built-in labels, of initial states and of deadlocks, are invariant
-			return q.checkExpr(q.program.Labels[expr.Index].Expr)
+			return q.checkExpr(program.Labels[expr.Index].Expr)
 		}
 		return nil
 	case *sema.Reward:
-		return errors.Join(q.checkRewardOf(expr.Struct), q.checkRewardOf(expr.DivisorStruct))
+		return errors.Join(q.checkRewardOf(program, expr.Struct), q.checkRewardOf(program, expr.DivisorStruct))
 	case *sema.RewardPath:
-		return q.checkCosts(expr.Costs)
+		return q.checkCosts(program, expr.Costs)
 	case *sema.CostBounded:
-		return q.checkCosts(expr.Costs)
+		return q.checkCosts(program, expr.Costs)
 	case *sema.Filter:
 		if !slices.Contains([]string{"min", "max", "range", "forall", "exists"}, expr.Op) {
 			return fmt.Errorf("symmetry does not preserve the filter %q", expr.Op)
@@ -64,9 +65,9 @@ func (q *Quotient) checkOperator(expr sema.Expr) error {
 }
 
 // checkCosts checks the reward structures of bounds on rewards.
-func (q *Quotient) checkCosts(costs []sema.Cost) error {
+func (q *Quotient) checkCosts(program *sema.Program, costs []sema.Cost) error {
 	for _, cost := range costs {
-		if err := q.checkRewardOf(cost.Struct); err != nil {
+		if err := q.checkRewardOf(program, cost.Struct); err != nil {
 			return err
 		}
 	}
@@ -74,18 +75,18 @@ func (q *Quotient) checkCosts(costs []sema.Cost) error {
 }
 
 // checkRewardOf checks a reward structure: it is invariant, and the model has its rewards. A negative index is none, or the number of steps.
-func (q *Quotient) checkRewardOf(index int) error {
+func (q *Quotient) checkRewardOf(program *sema.Program, index int) error {
 	if index < 0 || q.isRewardSafe[index] {
 		return nil
 	}
-	if err := q.checkRewards(index); err != nil {
+	if err := q.checkRewards(&program.Rewards[index]); err != nil {
 		return err
 	}
 	if index >= len(q.model.Rewards) {
 		return fmt.Errorf("the certificate has no reward structure %d", index)
 	}
 	for s := range q.model.NumStates() {
-		if err := q.checkRewardsOfState(index, s); err != nil {
+		if err := q.checkRewardsOfState(&program.Rewards[index], &q.model.Rewards[index], s); err != nil {
 			return fmt.Errorf("state %d: %w", s, err)
 		}
 	}
@@ -94,9 +95,7 @@ func (q *Quotient) checkRewardOf(index int) error {
 }
 
 // checkRewardsOfState compares the rewards of a listed state and of its choices with the program.
-func (q *Quotient) checkRewardsOfState(index, s int) error {
-	program := q.program
-	structure, rewards := &program.Rewards[index], &q.model.Rewards[index]
+func (q *Quotient) checkRewardsOfState(structure *sema.RewardStruct, rewards *certificate.Reward, s int) error {
 	state := slices.Clone(q.states(s))
 	stateReward, err := q.reward(structure, state, false, 0)
 	if err != nil {
