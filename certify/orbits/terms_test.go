@@ -49,7 +49,7 @@ func randomNumber(r *rand.Rand, depth int) formula {
 func randomFormula(r *rand.Rand, depth int) formula {
 	if depth == 0 {
 		op := []string{"=", "<", "!=", ">="}[r.IntN(4)]
-		return combine(r, randomNumber(r, 2), randomNumber(r, 1), op, op == "=" || op == "!=")
+		return combine(r, randomNumber(r, r.IntN(3)), randomNumber(r, r.IntN(2)), op, op == "=" || op == "!=")
 	}
 	op := []string{"&", "|", "=>", "<=>"}[r.IntN(4)]
 	return combine(r, randomFormula(r, depth-1), randomFormula(r, r.IntN(depth)), op, op != "=>")
