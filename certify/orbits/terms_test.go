@@ -64,6 +64,12 @@ func combine(r *rand.Rand, left, right formula, op string, commutes bool) formul
 	return formula{"(" + left.text + op + right.text + ")", swapped}
 }
 
+// isNoTruthValue reports whether an expression is not the constant true or false.
+func isNoTruthValue(expr sema.Expr) bool {
+	constant, ok := expr.(*sema.Const)
+	return !ok || constant.Val.Type != sema.Bool
+}
+
 // TestTerms compares the numbers of random formulas after the swap of two variables with their values in all states: a formula and its swapped text have equal
 // numbers, and formulas with equal numbers have equal values.
 func TestTerms(t *testing.T) {
@@ -80,7 +86,8 @@ func TestTerms(t *testing.T) {
 		shared := &terms{map[string]int{}}
 		original, image := &reader{shared, identity(program), map[sema.Expr]term{}}, &reader{shared, swap, map[sema.Expr]term{}}
 		a, b, c := program.Labels[0].Expr, program.Labels[1].Expr, program.Labels[2].Expr
-		if image.expr(a) != original.expr(b) {
+		isFolded := !sema.Every(b, isNoTruthValue) || !sema.Every(a, isNoTruthValue) // of true|x and x|true, the front end folds one
+		if !isFolded && image.expr(a) != original.expr(b) {
 			t.Errorf("%s after the swap is not %s", first.text, first.swapped)
 		}
 		for _, other := range []sema.Expr{a, b, c} {
