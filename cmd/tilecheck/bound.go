@@ -28,7 +28,8 @@ type boundCmd struct {
 	Budget      time.Duration `aliases:"time" help:"Explore states for this time; how many depends on the machine." placeholder:"DURATION"`
 	Workers     int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Explore N times more, each time with the best moves known so far." default:"3" want:"[0,]" placeholder:"N"`
-	Stages      int           `help:"Prove in stages, without a strategy: each stage makes one more tile of this size, which then stays in its place. --explore-states is for each stage (default: 200000)." want:"[2,32768]" placeholder:"TILE"`
+	Stages      []int         `help:"Prove in stages, without a strategy: each makes one more of these tiles, the first without locked tiles, the second with one, and so on." placeholder:"TILES"`
+	Slack       int           `rare:"" help:"With --stages: how much the sum of the other tiles may exceed the tile to make; even." default:"32" placeholder:"N"`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.1." placeholder:"FILE" file:"in"`
@@ -56,9 +57,13 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	switch {
 	case c.Check != "":
 		return c.checkCertificate(ctx, env)
-	case c.Stages != 0:
+	case len(c.Stages) > 0:
 		return c.runStages(ctx, env)
-	case c.Strategy == "":
+	}
+	if err := env.refuseGivenFlags("without --stages", "slack"); err != nil {
+		return err
+	}
+	if c.Strategy == "" {
 		return usageError("no strategy is given, want one, or --stages; tilecheck certify FILE checks a certificate")
 	}
 	return c.runStrategy(ctx, env)
@@ -66,7 +71,7 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 
 // checkCertificate checks a certificate for the deprecated flag --check, as the command certify does.
 func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error {
-	if err := env.refuseGivenFlags("with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages"); err != nil {
+	if err := env.refuseGivenFlags("with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages", "slack"); err != nil {
 		return err
 	}
 	if c.Strategy != "" || c.Certificate != "" {

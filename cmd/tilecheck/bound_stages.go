@@ -2,60 +2,73 @@ package main
 
 import (
 	"context"
-	"io"
+	"errors"
 	"math/bits"
 	"time"
 
 	"tilecheck/game"
-	"tilecheck/game/induced"
+	"tilecheck/game/stages"
+	"tilecheck/internal/progress"
 	"tilecheck/report/playtables"
 )
 
 // runStages proves a lower bound on the probability that optimal play wins, without a strategy of the user. It prints the bound and writes its
 // certificate.
 func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
-	options, err := c.stageOptions(env)
+	plan, err := c.stagePlan(env)
 	if err != nil {
 		return err
 	}
+	options := stages.Options{Workers: c.Workers}
 	showProgress, stopProgress := env.startProgress()
 	defer stopProgress()
-	options.Progress = passProgress(showProgress)
+	if showProgress != nil {
+		options.Progress = func(finished int) {
+			showProgress(progress.Progress{Property: "stages", Done: int64(finished), Target: int64(len(plan.Stages)), Unit: progress.Steps})
+		}
+	}
 	start := time.Now()
-	proof, err := induced.StageBound(ctx, options)
+	proof, err := stages.Prove(ctx, plan, options)
 	if err != nil {
-		return boundTimeError(err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return &codedError{exitOutOfLimit, errors.New("the time limit was reached before all stages were finished, want more --timeout, smaller tiles in --stages or less --slack")}
+		}
+		return err
 	}
 	stopProgress()
 	if err := playtables.StageBound(proof, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	return c.writeCertificate(env, func(w io.Writer) error { return proof.WriteCertificate(ctx, w) })
+	return c.writeCertificate(env, proof.WriteCertificate)
 }
 
-// stageOptions returns the options of a proof by stages. It returns a usage error if the flags do not fit together.
-func (c *boundCmd) stageOptions(env *environment) (options induced.StageOptions, err error) {
-	if err := env.refuseGivenFlags("with --stages", "memory", "budget", "workers", "boards"); err != nil {
-		return options, err
+// stagePlan returns the plan of a proof by stages. It returns a usage error if the flags do not fit together.
+func (c *boundCmd) stagePlan(env *environment) (*stages.Plan, error) {
+	if err := env.refuseGivenFlags("with --stages", "explore-states", "memory", "budget", "refine", "boards"); err != nil {
+		return nil, err
 	}
 	if c.Strategy != "" {
-		return options, usageError("--stages finds its moves itself, want it without a strategy")
+		return nil, usageError("--stages finds its moves itself, want it without a strategy")
 	}
 	rows, cols, err := c.boardShape()
 	if err != nil {
-		return options, err
+		return nil, err
 	}
 	gameOptions, err := newGame(rows, cols, c.Max)
 	if err != nil {
-		return options, err
+		return nil, err
 	}
-	exponent := bits.TrailingZeros(uint(c.Stages))
-	if c.Stages < 0 || c.Stages != game.Value(exponent) {
-		return options, usageError("--stages is %d, want a tile: a power of two", c.Stages)
+	var units []int
+	for _, tile := range c.Stages {
+		exponent := bits.TrailingZeros(uint(tile))
+		if tile < 2 || tile != game.Value(exponent) {
+			return nil, usageError("--stages has %d, want tiles: powers of two", tile)
+		}
+		units = append(units, exponent)
 	}
-	options = induced.StageOptions{Rules: gameOptions.Rules, Max: gameOptions.Max, Unit: exponent, States: c.States, Rounds: c.Refine + 1}
-	if err := options.Validate(); err != nil {
-		return options, usageError("--stages: %w", err)
+	plan, err := stages.NewPlan(gameOptions.Rules.Shape(), gameOptions.Max, units, c.Slack)
+	if err != nil {
+		return nil, usageError("--stages: %w", err)
 	}
-	return options, nil
+	return plan, nil
 }

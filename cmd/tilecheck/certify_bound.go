@@ -26,6 +26,7 @@ type gameCertificate struct {
 func gameCertificates() []gameCertificate {
 	return []gameCertificate{
 		{"tilecheck certificate ", "a lower bound of optimal play of 2048", checkBound}, // of bound --certificate
+		{"tilecheck stages ", "a lower bound of optimal play of 2048", checkStages},     // of bound --stages --certificate
 		{"tilecheck guarantee ", "a guaranteed tile of 2048", checkGuarantee},           // of solve --certificate
 	}
 }
@@ -78,6 +79,21 @@ func checkBound(ctx context.Context, text io.Reader) (result certify.Result, not
 		Number:    true, Lower: checked.Probability(), Upper: big.NewRat(1, 1),
 	}
 	note = fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boardKind, checked.Strategy)
+	return result, note, nil
+}
+
+// checkStages checks a certificate that the command bound has written with --stages. The note has the number of boards that were computed.
+func checkStages(ctx context.Context, text io.Reader) (result certify.Result, note string, err error) {
+	checked, err := tiles.CheckStages(ctx, text, 0)
+	if err != nil {
+		return certify.Result{}, "", err
+	}
+	result = certify.Result{
+		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
+		Statement: "the probability that optimal play wins",
+		Number:    true, Lower: checked.Probability(), Upper: big.NewRat(1, 1),
+	}
+	note = fmt.Sprintf("the values of %s in %s were computed again", noun.Count(checked.Boards, "board"), noun.Count(checked.Stages, "stage"))
 	return result, note, nil
 }
 

@@ -300,8 +300,7 @@ func certificates(t *testing.T) [][]byte {
 		_, text := proofOf(t, surveyOf(t, parse(t, x.spec, x.g.options(t)), x.g, x.canonical, x.states))
 		all = append(all, text)
 	}
-	_, text := stagesOf(t, setting{2, 3, 4}, 3, 100, 2)
-	return append(all, text)
+	return all
 }
 
 // A damaged certificate is rejected, or what it claims is true: of 1,000 random mutations, all signed again, and 1,000 more that are not.

@@ -12,9 +12,8 @@
 // # Bounds
 //
 // [Survey] finds a part of the boards that a strategy visits, and [Part.Refine] finds a better one. [Part.Prove] computes a lower bound of the
-// best winning probability and writes a certificate. [StageBound] computes one for greater tiles: it collects tiles of one size in a row, where they are
-// locked. Boards outside the part count as lost. Values are integers in units of 1e-15, rounded down. Package certify/tiles checks a certificate by its own
-// implementation of the rules.
+// best winning probability and writes a certificate. Boards outside the part count as lost. Values are integers in units of 1e-15, rounded down.
+// Package certify/tiles checks a certificate by its own implementation of the rules.
 //
 // The format is not that of package certify/certificate, for three reasons:
 //
@@ -30,5 +29,5 @@
 // A move keeps the sum of the tiles and a new tile increases it. All computations therefore visit layers of equal sums, forwards to find the
 // boards and backwards to compute their values. No iteration is needed.
 //
-// The package does not compute optimal play (package solve), play games (package play) or check properties: see docs/proof.md.
+// The package does not compute optimal play (package solve), prove bounds of large tiles (package stages), play games (package play) or check properties: see docs/proof.md.
 package induced

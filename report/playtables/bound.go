@@ -6,6 +6,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/induced"
+	"tilecheck/game/stages"
 	"tilecheck/report/table"
 )
 
@@ -36,12 +37,13 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 }
 
 // StageBound returns the facts about a lower bound that was proven by stages. elapsed is the time of the proof.
-func StageBound(proof *induced.StageProof, elapsed time.Duration) *table.Facts {
-	facts, shape := new(table.Facts), proof.Rules.Shape()
-	facts.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
+func StageBound(proof *stages.Proof, elapsed time.Duration) *table.Facts {
+	facts := new(table.Facts)
+	facts.Add(table.Column{Field: "board"}, proof.Shape.String(), nil)
 	facts.Add(table.Column{Field: "tile"}, game.Value(proof.Max), nil)
-	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: proof.Bound.String(), Value: proof.Bound.Float64()}, "certified lower bound")
-	facts.Add(table.Column{Name: "stages", Field: "stages"}, proof.Stages, fmt.Sprintf("each makes one more tile %d", game.Value(proof.Unit)))
+	lower := table.Cell{Text: proof.Probability().FloatString(9), Value: proof.Float64()}
+	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, lower, "--certificate writes the proof")
+	facts.Add(table.Column{Name: "stages", Field: "stages"}, len(proof.Stages), nil)
 	facts.Add(table.Column{Name: "boards", Field: "boards"}, proof.Boards, "in all stages")
 	addSeconds(facts, elapsed)
 	return facts

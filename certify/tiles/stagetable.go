@@ -1,0 +1,377 @@
+package tiles
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// stageTable has the values of the boards of one stage. They are in layers of equal sums of small tiles. In a layer they are sorted by their tops, rows 0
+// and 1, and then by their bottoms, rows 2 and 3. Bottoms of equal sums have consecutive places.
+type stageTable struct {
+	*stageBoard
+	*stageLine
+	maxExp int
+	later  []*stageTable // the next stages
+	// tidier is the next stage, if it has the same locked tiles in the same rows.
+	tidier       *stageTable
+	tops         *halfBoards
+	bottoms      *halfBoards
+	bottomsOfSum [][]int32
+	place        []uint32 // of each bottom, among those with its sum
+	layers       []stageLayer
+	boards       uint64
+}
+
+// stageLayer has the values of the boards of a layer. They are nil before they are computed, and when they are not needed any more.
+type stageLayer struct {
+	first  []uint32 // for each top: the index of its first board
+	values []uint32
+}
+
+// halfBoards are the pairs of rows that boards of a stage can have in two places.
+type halfBoards struct {
+	numbers [2][]int32 // of each row, in the upper and in the lower place; -1 if it cannot be there
+	width   int32      // number of rows in the lower place
+	cells   []stageCells
+	sums    []int32 // half of the sum of small tiles
+	// afterLeft and afterRight have the half after a move, and withTile the half with each possible new tile, 2 and 4 in turn; -1 for none.
+	afterLeft, afterRight []int32
+	withTile              [][]int32
+	shift                 int // of the first row in a board
+}
+
+func newStageTable(rules *stageBoard, line *stageLine, maxExp int, later []*stageTable) (*stageTable, error) {
+	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, later: later, layers: make([]stageLayer, line.sum/2+1)}
+	if len(later) > 0 && later[0].upper == line.upper && slices.Equal(later[0].locked, line.locked) {
+		t.tidier = later[0]
+	}
+	small := rowsOfStage(rules.cols, line.small, nil, nil)
+	empty := []uint16{0}
+	third, fourth := empty, empty
+	if rules.rows > 2 {
+		third = small
+	}
+	if rules.rows > 3 {
+		fourth = small
+	}
+	t.tops = newHalfBoards(rules, line.small, 0, rowsOfStage(rules.cols, line.small, line.locked[:line.upper], line.columns),
+		rowsOfStage(rules.cols, line.small, line.locked[line.upper:], nil))
+	t.bottoms = newHalfBoards(rules, line.small, 2, third, fourth)
+	for bottom, sum := range t.bottoms.sums {
+		for int(sum) >= len(t.bottomsOfSum) {
+			t.bottomsOfSum = append(t.bottomsOfSum, nil)
+		}
+		t.place = append(t.place, uint32(len(t.bottomsOfSum[sum])))
+		t.bottomsOfSum[sum] = append(t.bottomsOfSum[sum], int32(bottom))
+	}
+	for layer := range t.layers {
+		size := uint64(0)
+		for top := range t.tops.cells {
+			size += uint64(len(t.bottomsWith(layer, top)))
+		}
+		if size >= 1<<32 {
+			return nil, errors.New("more than 2^32 boards have the same sum")
+		}
+		t.boards += size
+	}
+	return t, nil
+}
+
+// rowsOfStage returns the rows whose tiles from small on are the locked ones, in their order. With columns, they begin in one of these, without gaps.
+func rowsOfStage(cols, small int, locked, columns []int) (rows []uint16) {
+	for i := range 1 << (4 * cols) {
+		var tiles, places []int
+		for cell := range cols {
+			if tile := i >> (4 * cell) & 15; tile >= small {
+				tiles, places = append(tiles, tile), append(places, cell)
+			}
+		}
+		if !slices.Equal(tiles, locked) {
+			continue
+		}
+		if n := len(places); n == 0 || columns == nil || slices.Contains(columns, places[0]) && places[n-1] == places[0]+n-1 {
+			rows = append(rows, uint16(i))
+		}
+	}
+	return rows
+}
+
+func newHalfBoards(rules *stageBoard, small, firstRow int, upper, lower []uint16) *halfBoards {
+	h := &halfBoards{width: int32(len(lower)), shift: 16 * firstRow}
+	for place, rows := range [][]uint16{upper, lower} {
+		h.numbers[place] = slices.Repeat([]int32{-1}, 1<<16)
+		for number, row := range rows {
+			h.numbers[place][row] = int32(number)
+		}
+	}
+	for _, r0 := range upper {
+		for _, r1 := range lower {
+			h.cells = append(h.cells, (stageCells(r0)|stageCells(r1)<<16)<<h.shift)
+		}
+	}
+	for _, cells := range h.cells {
+		sum := int32(0)
+		for rest := cells; rest != 0; rest >>= 4 {
+			if tile := int(rest & 15); tile < small {
+				sum += int32(1 << tile >> 1)
+			}
+		}
+		h.sums = append(h.sums, sum)
+		h.afterLeft = append(h.afterLeft, h.of(cells.inRows(rules.toFirst)))
+		h.afterRight = append(h.afterRight, h.of(cells.inRows(rules.toLast)))
+		var withTile []int32
+		for row := firstRow; row < min(firstRow+2, rules.rows); row++ {
+			for col := range rules.cols {
+				if bit := 16*row + 4*col; cells>>bit&15 == 0 {
+					withTile = append(withTile, h.of(cells|1<<bit), h.of(cells|2<<bit))
+				}
+			}
+		}
+		h.withTile = append(h.withTile, slices.Clip(withTile))
+	}
+	return h
+}
+
+// of returns the half that a board has, or -1.
+func (h *halfBoards) of(b stageCells) int32 {
+	upper, lower := h.numbers[0][b>>h.shift&0xffff], h.numbers[1][b>>(h.shift+16)&0xffff]
+	if upper < 0 || lower < 0 {
+		return -1
+	}
+	return upper*h.width + lower
+}
+
+// bottomsWith returns the bottoms that make a board of a layer with a top.
+func (t *stageTable) bottomsWith(layer, top int) []int32 {
+	sum := layer - int(t.tops.sums[top])
+	if sum < 0 || sum >= len(t.bottomsOfSum) {
+		return nil
+	}
+	return t.bottomsOfSum[sum]
+}
+
+// halvesOf returns the top and the bottom of a board that belongs to the stage.
+func (t *stageTable) halvesOf(b stageCells) (top, bottom int32, belongs bool) {
+	if top = t.tops.of(b); top < 0 {
+		return 0, 0, false
+	}
+	bottom = t.bottoms.of(b)
+	return top, bottom, bottom >= 0
+}
+
+// valueOf returns the value of a board, 0 above the greatest sum.
+func (t *stageTable) valueOf(top, bottom int32) uint64 {
+	sum := int(t.tops.sums[top] + t.bottoms.sums[bottom])
+	if sum >= len(t.layers) || t.layers[sum].values == nil {
+		return 0
+	}
+	return uint64(t.layers[sum].values[t.layers[sum].first[top]+t.place[bottom]])
+}
+
+// mean returns the mean value over the new tiles, rounded down.
+func (t *stageTable) mean(top, bottom int32) uint32 {
+	total, count := uint64(0), 0
+	add := func(top, bottom int32, index int) {
+		weight := uint64(9) // of a 2
+		if index%2 == 1 {
+			weight = 1
+		}
+		total += weight * t.valueOf(top, bottom)
+	}
+	for i, top := range t.tops.withTile[top] {
+		add(top, bottom, i)
+		count++
+	}
+	for i, bottom := range t.bottoms.withTile[bottom] {
+		add(top, bottom, i)
+		count++
+	}
+	if count == 0 {
+		return 0
+	}
+	return uint32(total / uint64(5*count)) // two entries and the weight 10 for each empty cell
+}
+
+// compute computes all layers, from the greatest sum to the least. It keeps those up to keep.
+func (t *stageTable) compute(ctx context.Context, workers, keep int) error {
+	for layer := len(t.layers) - 1; layer >= 0; layer-- {
+		if err := t.computeLayer(ctx, workers, layer); err != nil {
+			return err
+		}
+		if used := layer + 2; used < len(t.layers) && used > keep {
+			t.layers[used] = stageLayer{}
+		}
+	}
+	return nil
+}
+
+// computeLayer computes the means of the boards of a layer, as boards after a move, and from them the values.
+func (t *stageTable) computeLayer(ctx context.Context, workers, number int) error {
+	layer := &t.layers[number]
+	layer.first = make([]uint32, len(t.tops.cells))
+	size := uint32(0)
+	for top := range t.tops.cells {
+		layer.first[top] = size
+		size += uint32(len(t.bottomsWith(number, top)))
+	}
+	means := make([]uint32, size)
+	err := eachTop(ctx, workers, len(t.tops.cells), func(top int) {
+		t.meansOfTop(int32(top), number, means)
+	})
+	if err != nil {
+		return err
+	}
+	values := make([]uint32, size)
+	err = eachTop(ctx, workers, len(t.tops.cells), func(top int) {
+		for i, bottom := range t.bottomsWith(number, top) {
+			values[layer.first[top]+uint32(i)] = t.bestMove(int32(top), bottom, layer.first, means)
+		}
+	})
+	layer.values = values
+	return err
+}
+
+// meansOfTop computes the means of the boards of a layer that have a top. It is the method mean, with the layers looked up once.
+func (t *stageTable) meansOfTop(top int32, number int, means []uint32) {
+	first, above := t.layers[number].first[top], t.tops.withTile[top]
+	for i, bottom := range t.bottomsWith(number, int(top)) {
+		below := t.bottoms.withTile[bottom]
+		total := uint64(0)
+		for parity, weight := range []uint64{9, 1} {
+			if number+parity+1 >= len(t.layers) {
+				break
+			}
+			next := &t.layers[number+parity+1]
+			sum := uint64(0)
+			for j := parity; j < len(above); j += 2 {
+				sum += uint64(next.values[next.first[above[j]]+uint32(i)])
+			}
+			start := next.first[top]
+			for j := parity; j < len(below); j += 2 {
+				sum += uint64(next.values[start+t.place[below[j]]])
+			}
+			total += weight * sum
+		}
+		mean := uint32(0)
+		if count := len(above) + len(below); count > 0 {
+			mean = uint32(total / uint64(5*count))
+		}
+		if t.tidier != nil {
+			if tidyTop, tidyBottom, belongs := t.tidier.halvesOf(t.tops.cells[top] | t.bottoms.cells[bottom]); belongs {
+				mean = max(mean, t.tidier.mean(tidyTop, tidyBottom))
+			}
+		}
+		means[first+uint32(i)] = mean
+	}
+}
+
+// bestMove returns the value of a board. first and means are of its layer.
+func (t *stageTable) bestMove(top, bottom int32, first, means []uint32) (best uint32) {
+	cells := t.tops.cells[top] | t.bottoms.cells[bottom]
+	look := func(top, bottom int32) { best = max(best, means[first[top]+t.place[bottom]]) }
+	sideways := func(nextTop, nextBottom int32, table []uint16) {
+		switch {
+		case nextTop < 0 || nextBottom < 0:
+			best = max(best, t.outside(cells.inRows(table), first, means))
+		case nextTop != top || nextBottom != bottom:
+			look(nextTop, nextBottom)
+		}
+	}
+	sideways(t.tops.afterLeft[top], t.bottoms.afterLeft[bottom], t.toFirst)
+	sideways(t.tops.afterRight[top], t.bottoms.afterRight[bottom], t.toLast)
+	columns := cells.transposed()
+	if moved := columns.inRows(t.upwards); moved != columns {
+		moved = moved.transposed()
+		if top, bottom, belongs := t.halvesOf(moved); belongs {
+			look(top, bottom)
+		} else {
+			best = max(best, t.outside(moved, first, means))
+		}
+	}
+	moved := columns.inRows(t.downwards)
+	if moved == columns {
+		return best
+	}
+	moved = moved.transposed()
+	if len(t.locked) > 1 {
+		moved = t.upsideDown(moved)
+	}
+	if top, bottom, belongs := t.halvesOf(moved); belongs {
+		look(top, bottom)
+	} else if len(t.locked) < 2 {
+		best = max(best, t.outside(moved, first, means))
+	}
+	return best
+}
+
+// outside returns what a board after a move counts that does not belong to the stage as it lies there. first and means are of the layer.
+func (t *stageTable) outside(moved stageCells, first, means []uint32) (best uint32) {
+	if moved.large(t.maxExp) > 0 {
+		return StageScale
+	}
+	images, number := t.imagesOf(moved)
+	if len(t.locked) > 1 {
+		number = 2
+	}
+	for _, image := range images[1:number] {
+		if top, bottom, belongs := t.halvesOf(image); belongs {
+			return means[first[top]+t.place[bottom]]
+		}
+	}
+	if moved.large(t.small) == len(t.locked) && !t.locksSmaller() {
+		return 0
+	}
+	for _, next := range t.later {
+		for _, image := range images[:number] {
+			if top, bottom, belongs := next.halvesOf(image); belongs {
+				best = max(best, next.mean(top, bottom))
+			}
+		}
+	}
+	return best
+}
+
+// locksSmaller reports whether a later stage can have a locked tile that is small in this one.
+func (t *stageTable) locksSmaller() bool {
+	return slices.ContainsFunc(t.later, func(next *stageTable) bool { return next.small < t.small })
+}
+
+// firstTiles returns the mean over the first two tiles.
+func (t *stageTable) firstTiles() uint32 {
+	total := uint64(0)
+	for row := range t.rows {
+		for col := range t.cols {
+			for tile, weight := range []uint64{1: 9, 2: 1} {
+				if top, bottom, belongs := t.halvesOf(stageCells(tile) << (16*row + 4*col)); belongs && tile > 0 {
+					total += weight * uint64(t.mean(top, bottom))
+				}
+			}
+		}
+	}
+	return uint32(total / uint64(10*t.rows*t.cols))
+}
+
+// eachTop calls work for the numbers below count, a few at a time in each of several goroutines.
+func eachTop(ctx context.Context, workers, count int, work func(int)) error {
+	const atATime = 4
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var taken atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for end := int(taken.Add(atATime)); end-atATime < count && ctx.Err() == nil; end = int(taken.Add(atATime)) {
+				for number := end - atATime; number < min(end, count); number++ {
+					work(number)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
