@@ -38,9 +38,9 @@ func (s *Stages) Probability() *big.Rat { return big.NewRat(int64(s.Lower), Stag
 //   - if it belongs to the stage, or for a move down with two or more locked tiles if its reflection does, the mean over the new tiles; if the next
 //     stage has the same locked tiles and the board belongs to it, too, the greater mean;
 //   - else, if an image of it belongs to the stage, the mean over the new tiles on the image;
-//   - else the greatest mean over the new tiles on one of its images that belongs to one of the next eight stages, in that stage. It counts 0 if the
+//   - else the greatest mean over the new tiles on one of its images that belongs to one of the next 16 stages, in that stage. It counts 0 if the
 //     move has changed the number of tiles from the value "small" on in none of these ways: the number is that of the locked tiles, and none of the
-//     next eight stages locks a tile that is small here.
+//     next 16 stages locks a tile that is small here.
 //
 // With two or more locked tiles, images are the board and its reflection with the columns reversed; after a move down that the second item does not
 // cover, the board counts 0. A mean is rounded down. The sum of the tiles grows, so by induction no value exceeds the probability of winning under
@@ -54,7 +54,7 @@ func CheckStages(ctx context.Context, r io.Reader, workers int) (*Stages, error)
 }
 
 // stagesAhead is the number of later stages to which a single move can lead.
-const stagesAhead = 8
+const stagesAhead = 16
 
 // stageLine is a line of a certificate of stages. Tiles are exponents.
 type stageLine struct {

@@ -3,6 +3,7 @@ package tiles
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -44,12 +45,18 @@ type halfBoards struct {
 	shift                 int // of the first row in a board
 }
 
+// maxHalfBoards is the greatest number of arrangements of small tiles in two rows. It bounds the memory of the tables.
+const maxHalfBoards = 1 << 23
+
 func newStageTable(rules *stageBoard, line *stageLine, maxExp int, later []*stageTable) (*stageTable, error) {
 	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, later: later, layers: make([]stageLayer, line.sum/2+1)}
 	if len(later) > 0 && later[0].upper == line.upper && slices.Equal(later[0].locked, line.locked) {
 		t.tidier = later[0]
 	}
 	small := rowsOfStage(rules.cols, line.small, nil, nil)
+	if len(small)*len(small) > maxHalfBoards {
+		return nil, fmt.Errorf("two rows of %d columns have more than %d arrangements of its small tiles", rules.cols, maxHalfBoards)
+	}
 	empty := []uint16{0}
 	third, fourth := empty, empty
 	if rules.rows > 2 {

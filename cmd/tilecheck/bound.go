@@ -24,7 +24,7 @@ type boundCmd struct {
 	sizeFlags   `embed:""`
 	Max         int           `help:"Goal: the tile that wins, a power of two." default:"2048" placeholder:"TILE"`
 	States      int           `name:"explore-states" aliases:"states" help:"Explore at most N states (default: 1000000)." placeholder:"N" xor:"size"`
-	Memory      byteCount     `help:"Explore as many states as fit into this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
+	Memory      byteCount     `help:"Explore as many states as fit into this memory, such as 4GB; with --stages: the limit." placeholder:"SIZE" xor:"size"`
 	Budget      time.Duration `aliases:"time" help:"Explore states for this time; how many depends on the machine." placeholder:"DURATION"`
 	Workers     int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Explore N times more, each time with the best moves known so far." default:"3" want:"[0,]" placeholder:"N"`

@@ -19,7 +19,10 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	options := stages.Options{Workers: c.Workers}
+	options := stages.Options{Workers: c.Workers, Memory: int64(c.Memory)}
+	if c.Memory == 0 {
+		options.Memory = defaultMemory()
+	}
 	showProgress, stopProgress := env.startProgress()
 	defer stopProgress()
 	if showProgress != nil {
@@ -44,7 +47,7 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 
 // stagePlan returns the plan of a proof by stages. It returns a usage error if the flags do not fit together.
 func (c *boundCmd) stagePlan(env *environment) (*stages.Plan, error) {
-	if err := env.refuseGivenFlags("with --stages", "explore-states", "memory", "budget", "refine", "boards"); err != nil {
+	if err := env.refuseGivenFlags("with --stages", "explore-states", "budget", "refine", "boards"); err != nil {
 		return nil, err
 	}
 	if c.Strategy != "" {

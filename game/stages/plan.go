@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,34 +45,38 @@ const briefSlack = 8
 // NewPlan returns the plan that makes 2^maxExp from units. With n locked tiles, the next tile to make is 2^units[n], or the last locked tile if that
 // is smaller; the last element of units holds for all greater numbers, too. Equal tiles are merged as soon as there are two. The sum of the small
 // tiles may exceed the unit by slack: a greater slack gives a better bound and takes more time.
+//
+// The plan has two ways to place the locked tiles: as many of them in row 0 as it holds, or one less, so that a small tile keeps row 0 full when locked
+// tiles merge. A row that is not full can be forced to move, and a new tile before the locked ones then blocks them. The player can change from one
+// way to the other.
 func NewPlan(shape game.Shape, maxExp int, units []int, slack int) (*Plan, error) {
 	if err := checkPlan(shape, maxExp, units, slack); err != nil {
 		return nil, err
 	}
-	b := &planBuilder{Plan: &Plan{Shape: shape, Max: maxExp}, slack: slack}
-	var locked []int
-	previousUnit := 0
-	for !slices.Equal(locked, []int{maxExp}) {
-		unit := units[min(len(locked), len(units)-1)]
-		if len(locked) > 0 {
-			unit = min(unit, locked[len(locked)-1])
+	b := &planBuilder{Plan: &Plan{Shape: shape, Max: maxExp}, units: units, slack: slack}
+	for limit := max(1, shape.Cols-1); limit <= shape.Cols; limit++ {
+		if err := b.addStages(limit); err != nil {
+			return nil, err
 		}
-		if previousUnit > unit {
-			b.tidy(locked, previousUnit)
-		}
-		b.build(locked, unit)
-		locked = append(slices.Clone(locked), unit)
-		for n := len(locked); n > 1 && locked[n-1] == locked[n-2]; n = len(locked) {
-			b.merge(locked, unit)
-			locked = append(slices.Clone(locked[:n-2]), locked[n-1]+1)
-		}
-		if len(locked) > 2*shape.Cols {
-			return nil, fmt.Errorf("units of %d to %d need more locked tiles than two rows of %s hold, want larger units",
-				game.Value(slices.Min(units)), game.Value(slices.Max(units)), shape)
-		}
-		previousUnit = unit
 	}
+	slices.SortFunc(b.Stages, func(first, second Stage) int {
+		return cmp.Or(compareStages(first, second), cmp.Compare(second.Sum, first.Sum))
+	})
+	b.Stages = slices.CompactFunc(b.Stages, func(first, second Stage) bool { return compareStages(first, second) == 0 })
 	return b.Plan, nil
+}
+
+// compareStages orders stages so that moves lead to later ones: by the sum of the locked tiles, by the number of them in row 0, because they move up
+// and not down, and by the small tiles, which can become locked ones.
+func compareStages(first, second Stage) int {
+	if order := cmp.Or(
+		cmp.Compare(first.lockedSum(), second.lockedSum()),
+		cmp.Compare(len(second.Locked), len(first.Locked)),
+		cmp.Compare(first.Upper, second.Upper),
+		cmp.Compare(second.Small, first.Small)); order != 0 {
+		return order
+	}
+	return slices.Compare(first.Locked, second.Locked)
 }
 
 // leastSmall is the least value of Stage.Small.
@@ -100,37 +105,48 @@ func checkPlan(shape game.Shape, maxExp int, units []int, slack int) error {
 // planBuilder adds the stages of a plan.
 type planBuilder struct {
 	*Plan
+	units []int
 	slack int
 }
 
-// build adds the stages that make one more tile: first until it is there, then, if it lies in row 1, until it is in row 0.
-func (b *planBuilder) build(locked []int, unit int) {
-	b.add(Stage{Locked: locked, Small: unit, Sum: game.Value(unit) + b.slack})
-	if n := len(locked); n > 0 && n < b.Shape.Cols {
-		b.add(Stage{Locked: append(slices.Clone(locked), unit), Upper: n, Small: unit, Sum: b.slack + briefSlack})
+// addStages adds the stages with at most limit locked tiles in row 0.
+func (b *planBuilder) addStages(limit int) error {
+	var locked []int
+	previousUnit := 0
+	for !slices.Equal(locked, []int{b.Max}) {
+		unit := b.units[min(len(locked), limit, len(b.units)-1)]
+		if len(locked) > 0 {
+			unit = min(unit, locked[len(locked)-1])
+		}
+		if previousUnit > unit {
+			b.add(locked, limit, previousUnit, 2*briefSlack) // it ends when the tiles that were left behind are locked or have merged
+		}
+		b.add(locked, limit, unit, game.Value(unit))
+		locked = append(slices.Clone(locked), unit)
+		if n := len(locked); 1 < n && n <= limit {
+			b.add(locked, len(locked)-1, unit, briefSlack) // the unit lies in row 1, and may move up
+		}
+		for n := len(locked); n > 1 && locked[n-1] == locked[n-2]; n = len(locked) {
+			b.add(locked, limit, unit, briefSlack)
+			locked = append(slices.Clone(locked[:n-2]), locked[n-1]+1)
+		}
+		if len(locked) > limit+b.Shape.Cols {
+			return fmt.Errorf("units of %d to %d need more locked tiles than two rows of %s hold, want larger units",
+				game.Value(slices.Min(b.units)), game.Value(slices.Max(b.units)), b.Shape)
+		}
+		previousUnit = unit
 	}
+	return nil
 }
 
-// merge adds the stage that merges the last two of the locked tiles, with small tiles below unit.
-func (b *planBuilder) merge(locked []int, unit int) {
-	b.Stages = append(b.Stages, Stage{Locked: locked, Upper: min(len(locked), b.Shape.Cols), Small: unit, Sum: b.slack + briefSlack})
-}
-
-// tidy adds a stage that has the same locked tiles as the next one, but larger small tiles, which were left behind by the stages before. It ends when
-// the board belongs to a later stage.
-func (b *planBuilder) tidy(locked []int, small int) {
-	b.add(Stage{Locked: locked, Small: small, Sum: b.slack + 2*briefSlack})
-}
-
-// add adds a stage whose locked tiles in row 0 have no gaps between them. A single locked tile of row 0 lies in the left half, because a reflection
-// leads from the right half to the left one.
-func (b *planBuilder) add(stage Stage) {
-	if stage.Upper == 0 {
-		stage.Upper = min(len(stage.Locked), b.Shape.Cols)
-	}
-	if stage.Upper > 0 {
-		last := b.Shape.Cols - stage.Upper
-		if len(stage.Locked) == 1 {
+// add adds a stage with at most limit locked tiles in row 0, which must lie there without gaps unless two of them are to merge. The sum of its small
+// tiles exceeds the slack by more. A single locked tile of row 0 lies in the left half, because a reflection leads from the right half to the left one.
+func (b *planBuilder) add(locked []int, limit, small, more int) {
+	stage := Stage{Locked: locked, Upper: min(len(locked), limit), Small: small, Sum: b.slack + more}
+	upper := locked[:stage.Upper]
+	if n := len(upper); n > 0 && !(n > 1 && upper[n-1] == upper[n-2]) {
+		last := b.Shape.Cols - n
+		if len(locked) == 1 {
 			last = (b.Shape.Cols - 1) / 2
 		}
 		for column := range last + 1 {

@@ -3,7 +3,9 @@ package stages
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/game"
 )
@@ -11,6 +13,7 @@ import (
 // Options are options of Prove. The bound does not depend on them.
 type Options struct {
 	Workers  int             // goroutines; 0 means one for each processor
+	Memory   int64           // bytes that the plan may need; 0 means no limit
 	Progress func(stage int) // called after each stage, with the number of stages that are finished; may be nil
 }
 
@@ -27,9 +30,9 @@ func (p *Proof) Probability() *big.Rat { return big.NewRat(int64(p.Bound), Scale
 // Float64 returns the bound, without rounding.
 func (p *Proof) Float64() float64 { return float64(p.Bound) / Scale }
 
-// Prove computes the values of all stages, from the last one to the first. The error is an error of ctx, or names a layer that is too large.
+// Prove computes the values of all stages, from the last one to the first. The error is an error of ctx, or names a stage that is too large.
 func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
-	if err := plan.checkLayers(); err != nil {
+	if err := plan.checkSize(options.Memory); err != nil {
 		return nil, err
 	}
 	s := &solver{
@@ -87,20 +90,45 @@ func (p *Plan) boards() (total int64) {
 	return total
 }
 
-// checkLayers returns an error if a layer has more boards than 32 bits can number.
-func (p *Plan) checkLayers() error {
+// checkSize returns an error if a stage needs more memory than the limit, or has a layer with more boards than 32 bits can number. A limit of 0 is none.
+func (p *Plan) checkSize(limit int64) error {
 	for i := range p.Stages {
-		for layer, size := range p.Stages[i].layerSizes(p.Shape) {
-			if size > maxLayer {
-				return fmt.Errorf("stage %d has %d boards whose small tiles have the sum %d, want at most %d: smaller units or less slack", i, size, 2*layer, maxLayer)
-			}
+		sizes := p.Stages[i].layerSizes(p.Shape)
+		if slices.Max(sizes) > math.MaxUint32 {
+			return fmt.Errorf("stage %d has more than 2^32 boards with the same sum, want smaller units or less slack", i+1)
+		}
+		if needed := p.memoryOf(i, sizes); limit > 0 && needed > limit {
+			return fmt.Errorf("stage %d needs about %d MB of memory, and the limit is %d MB: want smaller units or less slack", i+1, needed>>20, limit>>20)
 		}
 	}
 	return nil
 }
 
-// maxLayer is the greatest number of boards in a layer.
-const maxLayer = 1<<32 - 1
+// The memory of the tables, in bytes. halfBytes is what a half takes, with its successors.
+const (
+	boardBytes = 4
+	halfBytes  = 200
+)
+
+// memoryOf returns about how many bytes the solution of a stage needs: two tables of a layer, the values of the next two layers, the values that later
+// stages keep, and the halves.
+func (p *Plan) memoryOf(stage int, sizes []int64) int64 {
+	greatest := int64(0)
+	for layer, size := range sizes {
+		needed := 2 * size
+		for _, next := range sizes[layer+1 : min(layer+3, len(sizes))] {
+			needed += next
+		}
+		greatest = max(greatest, needed)
+	}
+	for later := stage; later < min(stage+1+lookAhead, len(p.Stages)); later++ {
+		for _, size := range p.Stages[later].layerSizes(p.Shape)[:p.greatestEntry(later)+1] {
+			greatest += size
+		}
+	}
+	halves := math.Pow(float64(p.Stages[stage].Small), float64(p.Shape.Cols*min(2, p.Shape.Rows)))
+	return boardBytes*greatest + int64(2*halfBytes*halves)
+}
 
 // layerSizes returns the number of boards of each layer.
 func (s *Stage) layerSizes(shape game.Shape) []int64 {

@@ -198,9 +198,36 @@ func TestPlanErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := stages.Prove(t.Context(), plan, stages.Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "the limit is 1 MB") {
+		t.Errorf("with a limit of 1 MB: %v", err)
+	}
+	large, err := stages.NewPlan(game.Shape{Rows: 4, Cols: 4}, 11, []int{8}, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stages.Prove(t.Context(), large, stages.Options{}); err == nil || !strings.Contains(err.Error(), "2^32 boards") {
+		t.Errorf("a stage that is too large: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := stages.Prove(ctx, plan, stages.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+}
+
+// BenchmarkProve has the time of a board in ns/board.
+func BenchmarkProve(b *testing.B) {
+	plan, err := stages.NewPlan(game.Shape{Rows: 3, Cols: 4}, 6, []int{4}, 32)
+	if err != nil {
+		b.Fatal(err)
+	}
+	boards := int64(0)
+	for b.Loop() {
+		proof, err := stages.Prove(b.Context(), plan, stages.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		boards += proof.Boards
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(boards), "ns/board")
 }

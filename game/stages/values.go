@@ -45,7 +45,7 @@ func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
 }
 
 // lookAhead is how many stages ahead the stages lie to which a single move can lead.
-const lookAhead = 8
+const lookAhead = 16
 
 // solver computes the values of the stages of a plan.
 type solver struct {
