@@ -377,7 +377,8 @@ func TestSwitchErrors(t *testing.T) {
 		"check d.prism -exportadv a.txt": "unknown flag -exportadv; did you mean: tilecheck check d.prism --export-scheduler a.txt:type=induced\n",
 		"check d.prism --conf 0.95":      "unknown flag --conf; did you mean --confidence? (see tilecheck check --help)\n",
 		"check d.prism --export-sch f":   "unknown flag --export-sch; did you mean --export-scheduler? (see tilecheck check --help)\n",
-		"check d.prism -noprobchecks":    "unknown flag -noprobchecks; as a switch of PRISM or Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
+		"check d.prism -noprobchecks":    "unknown flag -noprobchecks; as a switch of PRISM or Storm, -noprobchecks cannot be translated: probabilities that do not sum to 1 are an error\n",
+		"check d.prism -parametric":      "unknown flag -parametric; as a switch of PRISM or Storm, -parametric cannot be translated: use --param with the names of the parameters\n",
 		"check d.prism d.props -foo":     "unknown flag -foo (see tilecheck check --help)\n",
 		"check d.prism --plot":           "--plot has no value (see tilecheck check --help)\n",
 		"check d.prism --const":          "--const has no value (see tilecheck check --help)\n",
@@ -410,7 +411,7 @@ func TestSwitchErrors(t *testing.T) {
 		"help -gs":           "-gs is not needed: the engine selects its method by itself, and reports bounds of its values\n",
 		"help -prism":        "-prism MODEL means: tilecheck check MODEL\n",
 		"help --sound":       "-sound is not needed: the engine selects its method by itself, and reports bounds of its values\n",
-		"help -exportvector": "-exportvector has no counterpart in tilecheck: the property filter(printall, PROPERTY, true) prints the values of all states, and the page of tilecheck serve shows them\n",
+		"help -exportvector": "-exportvector cannot be translated: the property filter(printall, PROPERTY, true) prints the values of all states, and the page of tilecheck serve shows them\n",
 		"help -exportadv":    "-exportadv ARGUMENT means: tilecheck check MODEL --export-scheduler ARGUMENT\n",
 	} {
 		if code, stdout, stderr := tilecheck(t.Context(), fields("tilecheck "+line)...); code != exitOK || stdout != want {

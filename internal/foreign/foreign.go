@@ -84,7 +84,7 @@ type translation struct {
 // translate translates the switches of PRISM and Storm in a command line. commands are the names of tilecheck's commands. If the
 // command line does not begin with one of them, translate adds the command that the switches need, or check. If a switch needs
 // a command and onlyCommand is set, the translation keeps only the model, the constants and the flags of this command. The
-// translation has no words if a switch has no counterpart, or if the command line begins with a misspelt command.
+// translation has no words if a switch cannot be translated, or if the command line begins with a misspelt command.
 func translate(args, commands []string, onlyCommand bool) Reading {
 	t := &translation{switches: byName()}
 	t.isStorm = slices.ContainsFunc(args, t.isStormInput)
@@ -398,7 +398,7 @@ func Readings(args, commands []string) []Reading {
 	return append(readings, translate(args, commands, false), translate(args, commands, true))
 }
 
-// Absent returns the first switch of PRISM or Storm in a command line that has no counterpart in tilecheck, and the word that names it
+// Absent returns the first switch of PRISM or Storm in a command line that cannot be translated, and the word that names it
 // there. It returns nil if there is no such switch.
 func Absent(args []string) (word string, missing *Switch) {
 	switches := byName()

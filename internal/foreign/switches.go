@@ -35,7 +35,7 @@ func (s *Switch) Explain(word string) string {
 	case s.Reason != "" && s.IsNeedless:
 		return name + " is not needed: " + s.Reason
 	case s.Reason != "":
-		return name + " has no counterpart in tilecheck: " + s.Reason
+		return name + " cannot be translated: " + s.Reason
 	case s.Words == "{1}" && s.NamesStates:
 		return name + " FILE means: tilecheck " + command + " FILE; the files of the same model are written MODEL.tra,sta,lab"
 	case s.Words == "{1}": // the argument is the model

@@ -2,7 +2,7 @@ package foreign
 
 import "strings"
 
-// Reasons why several switches have no counterpart, or are not needed.
+// Reasons why several switches cannot be translated, or are not needed.
 const (
 	ownMethod           = "the engine selects its method by itself, and reports bounds of its values"
 	onlyLog             = "it only changes the log of the other program"
@@ -48,7 +48,7 @@ func (t *switchTable) needless(names string, numArguments int, reason string) {
 	t.add(names, Switch{NumArguments: numArguments, Reason: reason, IsNeedless: true})
 }
 
-// absent adds switches that have no counterpart in tilecheck.
+// absent adds switches that cannot be translated. The reason says why, or what the user can do instead.
 func (t *switchTable) absent(names string, numArguments int, reason string) {
 	t.add(names, Switch{NumArguments: numArguments, Reason: reason})
 }
