@@ -16,7 +16,7 @@ import (
 func (q *Quotient) CheckProperty(program *sema.Program, property sema.Expr) error {
 	var failed error
 	sema.Inspect(property, func(expr sema.Expr) bool {
-		if failed == nil && isStateFormula(expr) {
+		if failed == nil && sema.IsStateFormula(expr) {
 			failed = q.checkExpr(expr)
 			return false
 		}
@@ -26,17 +26,6 @@ func (q *Quotient) CheckProperty(program *sema.Program, property sema.Expr) erro
 		return failed == nil
 	})
 	return failed
-}
-
-// isStateFormula reports whether an expression has variables and constants only.
-func isStateFormula(expr sema.Expr) bool {
-	return sema.Every(expr, func(operand sema.Expr) bool {
-		switch operand.(type) {
-		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-			return true
-		}
-		return false
-	})
 }
 
 // checkOperator checks an operator of a property, without its operands.

@@ -182,6 +182,18 @@ func isConstant(expr Expr) bool {
 	})
 }
 
+// IsStateFormula reports whether the variables of a state determine the value of an expression: it has neither labels nor operators of properties. A
+// missing expression, nil, is a state formula.
+func IsStateFormula(expr Expr) bool {
+	return expr == nil || Every(expr, func(operand Expr) bool {
+		switch operand.(type) {
+		case *Const, *Var, *Unary, *Binary, *Cond, *Call:
+			return true
+		}
+		return false
+	})
+}
+
 // SlotsOf returns the slots of the variables in an expression, without duplicates, in the order of their first use.
 func SlotsOf(expr Expr) []int {
 	var slots []int

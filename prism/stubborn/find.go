@@ -81,7 +81,7 @@ type finder struct {
 // Find returns nil if there are no such commands, or if the program or a formula is not supported.
 func Find(program *sema.Program, left, right sema.Expr, rewardIndex int) *Reduction {
 	isSupported := program.Type == syntax.MDP && program.System == nil && !program.HasParameters && !sharesActions(program)
-	if !isSupported || !isStateFormula(left) || !isStateFormula(right) {
+	if !isSupported || !sema.IsStateFormula(left) || !sema.IsStateFormula(right) {
 		return nil
 	}
 	f := newFinder(program)
@@ -120,24 +120,6 @@ func sharesActions(program *sema.Program) bool {
 		}
 	}
 	return false
-}
-
-// isStateFormula reports whether the variables of a state determine the value of an expression: it has no labels and no operators of properties. It
-// returns true for nil.
-func isStateFormula(expr sema.Expr) bool {
-	if expr == nil {
-		return true
-	}
-	isSupported := true
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		switch operand.(type) {
-		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-		default:
-			isSupported = false
-		}
-		return isSupported
-	})
-	return isSupported
 }
 
 // variablesOf returns the slots of the variables of formulas, of which some may be nil.

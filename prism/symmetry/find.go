@@ -257,7 +257,7 @@ func (f *finder) collectObserved(property sema.Expr) bool {
 		case *sema.CostBounded:
 			f.collectCosts(expr.Costs)
 		default:
-			if isStateFormula(expr) {
+			if sema.IsStateFormula(expr) {
 				f.observed = append(f.observed, expr)
 				return false
 			}
@@ -275,15 +275,4 @@ func (f *finder) collectCosts(costs []sema.Cost) {
 			f.observed = append(f.observed, f.program.Rate)
 		}
 	}
-}
-
-// isStateFormula reports whether an expression contains neither labels nor property operators.
-func isStateFormula(expr sema.Expr) bool {
-	return sema.Every(expr, func(operand sema.Expr) bool {
-		switch operand.(type) {
-		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-			return true
-		}
-		return false
-	})
 }
