@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tilecheck/game"
+	"tilecheck/internal/parallel"
 )
 
 // Near says which moves are near the best one: those that lose at most Loss of its value or, if Relative, at most that share of it. A move that
@@ -178,7 +179,7 @@ func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(be
 			computed.index.add(uint64(position.Board), float64(i))
 		}
 		const chunkSize = 1 << 10
-		err = forEach(ctx, workers, (len(positions)+chunkSize-1)/chunkSize, func(_, chunk int) error {
+		err = parallel.ForEach(ctx, workers, (len(positions)+chunkSize-1)/chunkSize, func(_, chunk int) error {
 			return induction.computeLayer(computed, chunk*chunkSize, min(len(positions), (chunk+1)*chunkSize))
 		})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"tilecheck/game"
+	"tilecheck/internal/parallel"
 )
 
 // valueLayer computes the values of the positions with a sum of tiles, from the values in the two layers with greater sums.
@@ -92,7 +93,7 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, keepsValues bo
 			}
 		}
 	}
-	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
+	return parallel.ForEach(ctx, s.workers, s.parts, func(worker, part int) error {
 		stored := &s.afters.parts[part]
 		clear(stored.slots)
 		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, keepsValues, func(boards []uint64, values []float64) {
@@ -213,7 +214,7 @@ func (s *solver) loadCached(ctx context.Context, loaded *layer) error {
 // loadAll loads the values of a layer into a lookup for each part.
 func (s *solver) loadAll(ctx context.Context, to *lookups, l *layer) error {
 	to.reset(s.parts, func(part int) int { return l.recordOf(part).boardsOf(part) })
-	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
+	return parallel.ForEach(ctx, s.workers, s.parts, func(worker, part int) error {
 		clear(to.parts[part].slots)
 		return l.recordOf(part).load(ctx, part, &to.parts[part], &s.scratch[worker].scratch)
 	})

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"tilecheck/internal/parallel"
 )
 
 // sink is the destination of a record. The header is written last.
@@ -65,7 +67,7 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 	var mutex sync.Mutex
 	waiting := make([]*encoder, end-first)
 	next := 0
-	return forEach(ctx, workers, end-first, func(worker, part int) error {
+	return parallel.ForEach(ctx, workers, end-first, func(worker, part int) error {
 		mutex.Lock()
 		encoded := &encoder{numbering: w.numbering}
 		if free := len(w.freeEncoders); free > 0 {

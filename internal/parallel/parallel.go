@@ -1,4 +1,5 @@
-package solve
+// Package parallel runs independent jobs on several goroutines. It does not order their results: see package inorder.
+package parallel
 
 import (
 	"context"
@@ -6,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// forEach calls job for the parts 0 to numParts-1, on up to workers goroutines and in any order. It stops at the first error or when ctx ends.
+// ForEach calls job for the parts 0 to numParts-1, on up to workers goroutines and in any order. It stops at the first error or when ctx ends.
 // Concurrent calls have different values of worker, from 0 to workers-1.
-func forEach(ctx context.Context, workers, numParts int, job func(worker, part int) error) error {
+func ForEach(ctx context.Context, workers, numParts int, job func(worker, part int) error) error {
 	var next atomic.Int64
 	errs := make([]error, workers)
 	run := func(worker int) {
