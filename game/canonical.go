@@ -59,7 +59,7 @@ func (r *Rules) leastFlipAny(x uint64) image {
 }
 
 func canonical4x4(x uint64) image {
-	return lesserSquare(leastFlip4x4(x), leastFlip4x4(transpose4x4(x)))
+	return lesserSquare(leastFlip4x4(x), leastFlip4x4(Transpose4x4(x)))
 }
 
 func canonical3x3(x uint64) image {

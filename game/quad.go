@@ -46,7 +46,7 @@ func (q *quad) moved(board Board, moved *[4]Board) Moves {
 }
 
 // column returns a column of b as a line. The product has cell i of the column, times each power of two in it, once where it belongs in
-// the top 16 bits; the other three are below them or beyond them, none in the same place. It takes less time than transpose4x4.
+// the top 16 bits; the other three are below them or beyond them, none in the same place. It takes less time than Transpose4x4.
 func column(b uint64, col int) uint64 {
 	const mask, shifts = 0x000F_000F_000F_000F, 1<<48 | 1<<36 | 1<<24 | 1<<12
 	return b & (mask << (4 * col)) * (shifts >> (4 * col)) >> 48
@@ -56,7 +56,7 @@ func column(b uint64, col int) uint64 {
 func (q *quad) move(b uint64, dir Dir) (moved uint64, score int) {
 	x := b
 	if dir >= Up {
-		x = transpose4x4(b)
+		x = Transpose4x4(b)
 	}
 	r0, r1, r2, r3 := uint16(x), uint16(x>>16), uint16(x>>32), uint16(x>>48)
 	score = scoreUnit * (int(q.gains[r0]) + int(q.gains[r1]) + int(q.gains[r2]) + int(q.gains[r3]))
@@ -64,7 +64,7 @@ func (q *quad) move(b uint64, dir Dir) (moved uint64, score int) {
 	moved = uint64(uint16(q.rowMoves[r0]>>half)) | uint64(uint16(q.rowMoves[r1]>>half))<<16 |
 		uint64(uint16(q.rowMoves[r2]>>half))<<32 | uint64(uint16(q.rowMoves[r3]>>half))<<48
 	if dir >= Up {
-		moved = transpose4x4(moved)
+		moved = Transpose4x4(moved)
 	}
 	return moved, score
 }

@@ -6,7 +6,7 @@ import "slices"
 func (r *Rules) transposed(x uint64) uint64 {
 	switch r.shape {
 	case Shape{4, 4}:
-		return transpose4x4(x)
+		return Transpose4x4(x)
 	case Shape{3, 3}:
 		return transpose3x3(x)
 	}
@@ -16,19 +16,19 @@ func (r *Rules) transposed(x uint64) uint64 {
 func (r *Rules) untransposed(x uint64) uint64 {
 	switch r.shape {
 	case Shape{4, 4}:
-		return transpose4x4(x)
+		return Transpose4x4(x)
 	case Shape{3, 3}:
 		return transpose3x3(x)
 	}
 	return r.cols.transposed(x)
 }
 
-// transpose4x4 swaps the off-diagonal cells of each 2x2 block, then the off-diagonal blocks.
+// Transpose4x4 swaps rows and columns of a board of 4x4 cells: the off-diagonal cells of each 2x2 block, then the off-diagonal blocks.
 //
 //	a b . .     a e . .
 //	e f . .  => b f . .   and then  A B => A C
 //	. . . .     . . . .             C D    B D
-func transpose4x4(x uint64) uint64 {
+func Transpose4x4(x uint64) uint64 {
 	x = swap{0x0000_F0F0_0000_F0F0, 12}.apply(x)
 	return swap{0x0000_0000_FF00_FF00, 24}.apply(x)
 }

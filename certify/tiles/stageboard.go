@@ -102,8 +102,8 @@ func (r *stageBoard) imagesOf(b stageCells) (images [8]stageCells, number int) {
 	return images, number
 }
 
-// large returns the number of tiles whose exponent is at least the given one.
-func (b stageCells) large(exponent int) (number int) {
+// tilesFrom returns the number of tiles whose exponent is at least the given one.
+func (b stageCells) tilesFrom(exponent int) (number int) {
 	for ; b != 0; b >>= 4 {
 		if int(b&15) >= exponent {
 			number++

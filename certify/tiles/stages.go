@@ -1,11 +1,13 @@
 package tiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +48,7 @@ func (s *Stages) Probability() *big.Rat { return big.NewRat(int64(s.Lower), Stag
 // cover, the board counts 0. A mean is rounded down. The sum of the tiles grows, so by induction no value exceeds the probability of winning under
 // optimal play, for any list of stages. The bound must not exceed the mean over the first two tiles, in the first stage.
 func CheckStages(ctx context.Context, r io.Reader, workers int) (*Stages, error) {
-	k := &stageChecker{lines: newLines(ctx, r), workers: workers}
+	k := &stageChecker{lines: newLines(ctx, r), workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}
 	if err := k.checkFile(); err != nil {
 		return nil, k.wrap(err)
 	}
@@ -192,7 +194,7 @@ func (k *stageChecker) checkBound() error {
 			return fmt.Errorf("stage %d: %w", number+1, err)
 		}
 		if err := table.compute(k.ctx, k.workers, k.greatestEntry(number)); err != nil {
-			return err
+			return context.Cause(k.ctx)
 		}
 		computed[number] = table
 		if last+1 < len(computed) {

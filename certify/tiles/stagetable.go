@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"tilecheck/internal/parallel"
 )
 
 // stageTable has the values of the boards of one stage. They are in layers of equal sums of small tiles. In a layer they are sorted by their tops, rows 0
@@ -17,8 +16,10 @@ type stageTable struct {
 	*stageLine
 	maxExp int
 	later  []*stageTable // the next stages
-	// tidier is the next stage, if it has the same locked tiles in the same rows.
-	tidier       *stageTable
+	// sameLocked is the next stage, if it has the same locked tiles in the same rows; otherwise nil.
+	sameLocked *stageTable
+	// locksSmall is whether a later stage can have a locked tile that is small in this one.
+	locksSmall   bool
 	tops         *halfBoards
 	bottoms      *halfBoards
 	bottomsOfSum [][]int32
@@ -51,8 +52,9 @@ const maxHalfBoards = 1 << 23
 func newStageTable(rules *stageBoard, line *stageLine, maxExp int, later []*stageTable) (*stageTable, error) {
 	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, later: later, layers: make([]stageLayer, line.sum/2+1)}
 	if len(later) > 0 && later[0].upper == line.upper && slices.Equal(later[0].locked, line.locked) {
-		t.tidier = later[0]
+		t.sameLocked = later[0]
 	}
+	t.locksSmall = slices.ContainsFunc(later, func(next *stageTable) bool { return next.small < line.small })
 	small := rowsOfStage(rules.cols, line.small, nil, nil)
 	if len(small)*len(small) > maxHalfBoards {
 		return nil, fmt.Errorf("two rows of %d columns have more than %d arrangements of its small tiles", rules.cols, maxHalfBoards)
@@ -170,37 +172,47 @@ func (t *stageTable) halvesOf(b stageCells) (top, bottom int32, belongs bool) {
 	return top, bottom, bottom >= 0
 }
 
-// valueOf returns the value of a board, 0 above the greatest sum.
-func (t *stageTable) valueOf(top, bottom int32) uint64 {
-	sum := int(t.tops.sums[top] + t.bottoms.sums[bottom])
-	if sum >= len(t.layers) || t.layers[sum].values == nil {
-		return 0
+// layer returns a layer, which has no values above the greatest sum.
+func (t *stageTable) layer(sum int) *stageLayer {
+	if sum >= len(t.layers) {
+		return &stageLayer{}
 	}
-	return uint64(t.layers[sum].values[t.layers[sum].first[top]+t.place[bottom]])
+	return &t.layers[sum]
 }
 
 // mean returns the mean value over the new tiles, rounded down.
 func (t *stageTable) mean(top, bottom int32) uint32 {
-	total, count := uint64(0), 0
-	add := func(top, bottom int32, index int) {
-		weight := uint64(9) // of a 2
-		if index%2 == 1 {
-			weight = 1
-		}
-		total += weight * t.valueOf(top, bottom)
-	}
-	for i, top := range t.tops.withTile[top] {
-		add(top, bottom, i)
-		count++
-	}
-	for i, bottom := range t.bottoms.withTile[bottom] {
-		add(top, bottom, i)
-		count++
-	}
+	sum := int(t.tops.sums[top] + t.bottoms.sums[bottom])
+	return t.meanOf(top, bottom, t.layer(sum+1), t.layer(sum+2))
+}
+
+// meanOf is the method mean. The layers are those of the boards with a new 2 and with a new 4; a layer without values counts 0.
+func (t *stageTable) meanOf(top, bottom int32, withTwo, withFour *stageLayer) uint32 {
+	above, below := t.tops.withTile[top], t.bottoms.withTile[bottom]
+	count := len(above) + len(below)
 	if count == 0 {
 		return 0
 	}
+	total := uint64(0)
+	if withTwo.values != nil {
+		total = 9 * t.sumOf(top, bottom, above, below, 0, withTwo)
+	}
+	if withFour.values != nil {
+		total += t.sumOf(top, bottom, above, below, 1, withFour)
+	}
 	return uint32(total / uint64(5*count)) // two entries and the weight 10 for each empty cell
+}
+
+// sumOf adds the values of a layer for every second half of above, with the bottom, and for every second half of below, with the top.
+func (t *stageTable) sumOf(top, bottom int32, above, below []int32, from int, layer *stageLayer) (sum uint64) {
+	for i := from; i < len(above); i += 2 {
+		sum += uint64(layer.values[layer.first[above[i]]+t.place[bottom]])
+	}
+	start := layer.first[top]
+	for i := from; i < len(below); i += 2 {
+		sum += uint64(layer.values[start+t.place[below[i]]])
+	}
+	return sum
 }
 
 // compute computes all layers, from the greatest sum to the least. It keeps those up to keep.
@@ -226,50 +238,33 @@ func (t *stageTable) computeLayer(ctx context.Context, workers, number int) erro
 		size += uint32(len(t.bottomsWith(number, top)))
 	}
 	means := make([]uint32, size)
-	err := eachTop(ctx, workers, len(t.tops.cells), func(top int) {
+	err := parallel.ForEach(ctx, workers, len(t.tops.cells), func(_, top int) error {
 		t.meansOfTop(int32(top), number, means)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	values := make([]uint32, size)
-	err = eachTop(ctx, workers, len(t.tops.cells), func(top int) {
+	err = parallel.ForEach(ctx, workers, len(t.tops.cells), func(_, top int) error {
 		for i, bottom := range t.bottomsWith(number, top) {
 			values[layer.first[top]+uint32(i)] = t.bestMove(int32(top), bottom, layer.first, means)
 		}
+		return nil
 	})
 	layer.values = values
 	return err
 }
 
-// meansOfTop computes the means of the boards of a layer that have a top. It is the method mean, with the layers looked up once.
+// meansOfTop computes the means of the boards of a layer that have a top.
 func (t *stageTable) meansOfTop(top int32, number int, means []uint32) {
-	first, above := t.layers[number].first[top], t.tops.withTile[top]
+	withTwo, withFour := t.layer(number+1), t.layer(number+2)
+	first := t.layers[number].first[top]
 	for i, bottom := range t.bottomsWith(number, int(top)) {
-		below := t.bottoms.withTile[bottom]
-		total := uint64(0)
-		for parity, weight := range []uint64{9, 1} {
-			if number+parity+1 >= len(t.layers) {
-				break
-			}
-			next := &t.layers[number+parity+1]
-			sum := uint64(0)
-			for j := parity; j < len(above); j += 2 {
-				sum += uint64(next.values[next.first[above[j]]+uint32(i)])
-			}
-			start := next.first[top]
-			for j := parity; j < len(below); j += 2 {
-				sum += uint64(next.values[start+t.place[below[j]]])
-			}
-			total += weight * sum
-		}
-		mean := uint32(0)
-		if count := len(above) + len(below); count > 0 {
-			mean = uint32(total / uint64(5*count))
-		}
-		if t.tidier != nil {
-			if tidyTop, tidyBottom, belongs := t.tidier.halvesOf(t.tops.cells[top] | t.bottoms.cells[bottom]); belongs {
-				mean = max(mean, t.tidier.mean(tidyTop, tidyBottom))
+		mean := t.meanOf(top, bottom, withTwo, withFour)
+		if t.sameLocked != nil {
+			if nextTop, nextBottom, belongs := t.sameLocked.halvesOf(t.tops.cells[top] | t.bottoms.cells[bottom]); belongs {
+				mean = max(mean, t.sameLocked.mean(nextTop, nextBottom))
 			}
 		}
 		means[first+uint32(i)] = mean
@@ -283,7 +278,7 @@ func (t *stageTable) bestMove(top, bottom int32, first, means []uint32) (best ui
 	sideways := func(nextTop, nextBottom int32, table []uint16) {
 		switch {
 		case nextTop < 0 || nextBottom < 0:
-			best = max(best, t.outside(cells.inRows(table), first, means))
+			best = max(best, t.valueOutside(cells.inRows(table), first, means))
 		case nextTop != top || nextBottom != bottom:
 			look(nextTop, nextBottom)
 		}
@@ -296,7 +291,7 @@ func (t *stageTable) bestMove(top, bottom int32, first, means []uint32) (best ui
 		if top, bottom, belongs := t.halvesOf(moved); belongs {
 			look(top, bottom)
 		} else {
-			best = max(best, t.outside(moved, first, means))
+			best = max(best, t.valueOutside(moved, first, means))
 		}
 	}
 	moved := columns.inRows(t.downwards)
@@ -310,14 +305,14 @@ func (t *stageTable) bestMove(top, bottom int32, first, means []uint32) (best ui
 	if top, bottom, belongs := t.halvesOf(moved); belongs {
 		look(top, bottom)
 	} else if len(t.locked) < 2 {
-		best = max(best, t.outside(moved, first, means))
+		best = max(best, t.valueOutside(moved, first, means))
 	}
 	return best
 }
 
-// outside returns what a board after a move counts that does not belong to the stage as it lies there. first and means are of the layer.
-func (t *stageTable) outside(moved stageCells, first, means []uint32) (best uint32) {
-	if moved.large(t.maxExp) > 0 {
+// valueOutside returns what a board after a move counts that does not belong to the stage as it lies there. first and means are of the layer.
+func (t *stageTable) valueOutside(moved stageCells, first, means []uint32) (best uint32) {
+	if moved.tilesFrom(t.maxExp) > 0 {
 		return StageScale
 	}
 	images, number := t.imagesOf(moved)
@@ -329,7 +324,7 @@ func (t *stageTable) outside(moved stageCells, first, means []uint32) (best uint
 			return means[first[top]+t.place[bottom]]
 		}
 	}
-	if moved.large(t.small) == len(t.locked) && !t.locksSmaller() {
+	if moved.tilesFrom(t.small) == len(t.locked) && !t.locksSmall {
 		return 0
 	}
 	for _, next := range t.later {
@@ -340,11 +335,6 @@ func (t *stageTable) outside(moved stageCells, first, means []uint32) (best uint
 		}
 	}
 	return best
-}
-
-// locksSmaller reports whether a later stage can have a locked tile that is small in this one.
-func (t *stageTable) locksSmaller() bool {
-	return slices.ContainsFunc(t.later, func(next *stageTable) bool { return next.small < t.small })
 }
 
 // firstTiles returns the mean over the first two tiles.
@@ -360,25 +350,4 @@ func (t *stageTable) firstTiles() uint32 {
 		}
 	}
 	return uint32(total / uint64(10*t.rows*t.cols))
-}
-
-// eachTop calls work for the numbers below count, a few at a time in each of several goroutines.
-func eachTop(ctx context.Context, workers, count int, work func(int)) error {
-	const atATime = 4
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var taken atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for end := int(taken.Add(atATime)); end-atATime < count && ctx.Err() == nil; end = int(taken.Add(atATime)) {
-				for number := end - atATime; number < min(end, count); number++ {
-					work(number)
-				}
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
 }

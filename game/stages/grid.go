@@ -17,14 +17,8 @@ func gridOf(rows ...row) (g grid) {
 	return g
 }
 
-// cell returns the exponent of a tile.
-func (g grid) cell(r, c int) int { return int(g >> (16*r + 4*c) & 15) }
-
 // transpose swaps rows and columns.
-func (g grid) transpose() grid {
-	g = g&0xF0F00F0FF0F00F0F | g&0x0000F0F00000F0F0<<12 | g&0x0F0F00000F0F0000>>12
-	return g&0xFF00FF0000FF00FF | g&0x00FF00FF00000000>>24 | g&0x00000000FF00FF00<<24
-}
+func (g grid) transpose() grid { return grid(game.Transpose4x4(uint64(g))) }
 
 // rowTable has a value for each row.
 type rowTable [1 << 16]row
@@ -37,48 +31,36 @@ func (t *rowTable) mapRows(g grid) grid {
 // moves has the tables of the moves on boards of one shape.
 type moves struct {
 	shape game.Shape
-	// toStart slides a row to its first cell. toRight slides a row of the board to its last cell, and toBottom a column. mirror reverses a row.
-	toStart, toRight, toBottom, mirror *rowTable
+	// toLeft and toRight slide a row, toTop and toBottom a column. mirror reverses a row. They have results for lines of the board only.
+	toLeft, toRight, toTop, toBottom, mirror *rowTable
 }
 
-func newMoves(shape game.Shape) *moves {
-	m := &moves{shape: shape, toStart: new(rowTable), toRight: new(rowTable), toBottom: new(rowTable), mirror: new(rowTable)}
-	for i := range m.toStart {
-		m.toStart[i] = slide(row(i))
+// newMoves computes the tables from the rules of the game on boards of one line.
+func newMoves(shape game.Shape) (*moves, error) {
+	m := &moves{shape: shape}
+	var err error
+	if m.toLeft, m.toRight, m.mirror, err = lineTables(shape.Cols); err != nil {
+		return nil, err
 	}
-	for i := range m.toStart {
-		m.mirror[i] = reverse(row(i), shape.Cols)
-		m.toRight[i] = reverse(m.toStart[m.mirror[i]], shape.Cols)
-		m.toBottom[i] = reverse(m.toStart[reverse(row(i), shape.Rows)], shape.Rows)
-	}
-	return m
+	m.toTop, m.toBottom, _, err = lineTables(shape.Rows)
+	return m, err
 }
 
-// slide returns a row after a move to its first cell. Two tiles of exponent 15 do not merge: there is no exponent for the result, and plans end below.
-func slide(r row) (result row) {
-	cells, merged := 0, true
-	for ; r != 0; r >>= 4 {
-		exponent := r & 15
-		switch {
-		case exponent == 0:
-		case !merged && exponent < 15 && result>>(4*(cells-1)) == exponent:
-			result += 1 << (4 * (cells - 1))
-			merged = true
-		default:
-			result |= exponent << (4 * cells)
-			cells++
-			merged = false
-		}
+// lineTables returns, for each line of the given length, the line after a move to its first cell, the line after a move to its last cell, and the
+// reversed line. No plan has two tiles that are too large to merge.
+func lineTables(length int) (toFirst, toLast, reversed *rowTable, err error) {
+	rules, err := game.New(game.Shape{Rows: 1, Cols: length})
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return result
-}
-
-// reverse returns the first cells of a row in the opposite order. The others must be empty.
-func reverse(r row, length int) (reversed row) {
-	for cell := range length {
-		reversed |= r >> (4 * cell) & 15 << (4 * (length - 1 - cell))
+	toFirst, toLast, reversed = new(rowTable), new(rowTable), new(rowTable)
+	for line := range game.Board(1) << (4 * length) {
+		var moved [4]game.Board
+		rules.Moved(line, &moved)
+		toFirst[line], toLast[line] = row(moved[game.Left]), row(moved[game.Right])
+		reversed[line] = row(rules.Apply(game.FlipH, line))
 	}
-	return reversed
+	return toFirst, toLast, reversed, nil
 }
 
 // flip exchanges the first row and the last one, and the others likewise.

@@ -33,7 +33,7 @@ func newHalves(m *moves, small, firstRow int, first, second []row) *halves {
 	}
 	for _, rows := range h.rows {
 		h.sums = append(h.sums, smallSum(rows[0], small)+smallSum(rows[1], small))
-		h.left = append(h.left, h.index(m.toStart[rows[0]], m.toStart[rows[1]]))
+		h.left = append(h.left, h.index(m.toLeft[rows[0]], m.toLeft[rows[1]]))
 		h.right = append(h.right, h.index(m.toRight[rows[0]], m.toRight[rows[1]]))
 		h.spawned = append(h.spawned, h.withNewTile(rows, m))
 		h.gaps = append(h.gaps, gapsOf(rows, m))

@@ -12,7 +12,8 @@ type layout struct {
 	*Stage
 	upper *halves
 	lower *rankedHalves
-	// starts has, for each layer that is in use, the starts of the upper halves, and at the end the number of boards.
+	// starts has the starts of the upper halves for each layer, and at the end the number of its boards. It is nil for a layer that is not numbered
+	// yet, or not needed any more.
 	starts [][]uint32
 }
 
@@ -80,8 +81,8 @@ func hasLocked(r row, small int, locked, columns []int) bool {
 	return slices.Contains(columns, found[0]) && found[len(found)-1]-found[0] == len(found)-1
 }
 
-// use computes the starts of a layer.
-func (l *layout) use(layer int) {
+// numberLayer computes the starts of a layer.
+func (l *layout) numberLayer(layer int) {
 	starts := make([]uint32, len(l.upper.rows)+1)
 	next := uint32(0)
 	for half := range l.upper.rows {
@@ -100,7 +101,7 @@ func (l *layout) lowerHalves(layer, upper int) []int32 {
 	return nil
 }
 
-// number returns the number of the board with the given halves in its layer, which must be in use.
+// number returns the number of the board with the given halves in its layer. The starts of the layer must be known.
 func (l *layout) number(layer int, upper, lower int32) uint32 {
 	return l.starts[layer][upper] + l.lower.rank[lower]
 }

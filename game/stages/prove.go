@@ -1,10 +1,12 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/big"
+	"runtime"
 	"slices"
 
 	"tilecheck/game"
@@ -32,11 +34,16 @@ func (p *Proof) Float64() float64 { return float64(p.Bound) / Scale }
 
 // Prove computes the values of all stages, from the last one to the first. The error is an error of ctx, or names a stage that is too large.
 func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
-	if err := plan.checkSize(options.Memory); err != nil {
+	sizes := plan.layerSizes()
+	if err := plan.checkSize(sizes, options.Memory); err != nil {
+		return nil, err
+	}
+	moves, err := newMoves(plan.Shape)
+	if err != nil {
 		return nil, err
 	}
 	s := &solver{
-		Plan: plan, moves: newMoves(plan.Shape), ctx: ctx, workers: options.Workers,
+		Plan: plan, moves: moves, ctx: ctx, workers: cmp.Or(options.Workers, runtime.GOMAXPROCS(0)),
 		stages: make([]*stageValues, len(plan.Stages)), lowers: map[int]*rankedHalves{},
 	}
 	for stage := len(plan.Stages) - 1; stage >= 0; stage-- {
@@ -50,7 +57,13 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 			options.Progress(len(plan.Stages) - stage)
 		}
 	}
-	return &Proof{Plan: plan, Bound: s.firstTiles(), Boards: plan.boards()}, nil
+	boards := int64(0)
+	for _, layers := range sizes {
+		for _, size := range layers {
+			boards += size
+		}
+	}
+	return &Proof{Plan: plan, Bound: s.firstTiles(), Boards: boards}, nil
 }
 
 // greatestEntry returns the greatest layer of a stage whose values another stage, or the start of the game, can use.
@@ -80,21 +93,18 @@ func (s *solver) firstTiles() uint32 {
 	return uint32(sum / (game.FourOdds * cells))
 }
 
-// boards returns the number of boards of all stages.
-func (p *Plan) boards() (total int64) {
+// layerSizes returns the number of boards of each layer of each stage.
+func (p *Plan) layerSizes() (sizes [][]int64) {
 	for i := range p.Stages {
-		for _, size := range p.Stages[i].layerSizes(p.Shape) {
-			total += size
-		}
+		sizes = append(sizes, p.Stages[i].layerSizes(p.Shape))
 	}
-	return total
+	return sizes
 }
 
 // checkSize returns an error if a stage needs more memory than the limit, or has a layer with more boards than 32 bits can number. A limit of 0 is none.
-func (p *Plan) checkSize(limit int64) error {
+func (p *Plan) checkSize(sizes [][]int64, limit int64) error {
 	for i := range p.Stages {
-		sizes := p.Stages[i].layerSizes(p.Shape)
-		if slices.Max(sizes) > math.MaxUint32 {
+		if slices.Max(sizes[i]) > math.MaxUint32 {
 			return fmt.Errorf("stage %d has more than 2^32 boards with the same sum, want smaller units or less slack", i+1)
 		}
 		if needed := p.memoryOf(i, sizes); limit > 0 && needed > limit {
@@ -112,17 +122,17 @@ const (
 
 // memoryOf returns about how many bytes the solution of a stage needs: two tables of a layer, the values of the next two layers, the values that later
 // stages keep, and the halves.
-func (p *Plan) memoryOf(stage int, sizes []int64) int64 {
-	greatest := int64(0)
-	for layer, size := range sizes {
+func (p *Plan) memoryOf(stage int, sizes [][]int64) int64 {
+	greatest, layers := int64(0), sizes[stage]
+	for layer, size := range layers {
 		needed := 2 * size
-		for _, next := range sizes[layer+1 : min(layer+3, len(sizes))] {
+		for _, next := range layers[layer+1 : min(layer+3, len(layers))] {
 			needed += next
 		}
 		greatest = max(greatest, needed)
 	}
 	for later := stage; later < min(stage+1+lookAhead, len(p.Stages)); later++ {
-		for _, size := range p.Stages[later].layerSizes(p.Shape)[:p.greatestEntry(later)+1] {
+		for _, size := range sizes[later][:p.greatestEntry(later)+1] {
 			greatest += size
 		}
 	}
@@ -132,13 +142,13 @@ func (p *Plan) memoryOf(stage int, sizes []int64) int64 {
 
 // layerSizes returns the number of boards of each layer.
 func (s *Stage) layerSizes(shape game.Shape) []int64 {
-	placements := len(s.Columns)
+	inRow := func(tiles int) int64 { return new(big.Int).Binomial(int64(shape.Cols), int64(tiles)).Int64() }
+	upperPlacements := int64(len(s.Columns))
 	if s.Columns == nil {
-		placements = binomial(shape.Cols, s.Upper)
+		upperPlacements = inRow(s.Upper)
 	}
-	placements *= binomial(shape.Cols, len(s.Locked)-s.Upper)
 	sizes := make([]int64, s.Sum/2+1)
-	sizes[0] = int64(placements)
+	sizes[0] = upperPlacements * inRow(len(s.Locked)-s.Upper)
 	for range shape.Cells() - len(s.Locked) {
 		for layer := len(sizes) - 1; layer >= 0; layer-- {
 			for exponent := 1; exponent < s.Small && halfValue(exponent) <= layer; exponent++ {
@@ -147,13 +157,4 @@ func (s *Stage) layerSizes(shape game.Shape) []int64 {
 		}
 	}
 	return sizes
-}
-
-// binomial returns the number of subsets with k of n elements.
-func binomial(n, k int) int {
-	result := 1
-	for i := range k {
-		result = result * (n - i) / (i + 1)
-	}
-	return result
 }

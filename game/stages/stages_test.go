@@ -69,6 +69,9 @@ func TestProve(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d to %d by %d", x.rows, x.cols, game.Value(x.maxExp), x.units), func(t *testing.T) {
 			shape := game.Shape{Rows: x.rows, Cols: x.cols}
+			if testing.Short() && shape.Cells() > 6 {
+				t.Skip("short: takes long with the race detector")
+			}
 			plan, err := stages.NewPlan(shape, x.maxExp, x.units, x.slack)
 			if err != nil {
 				t.Fatal(err)

@@ -2,12 +2,10 @@ package stages
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"tilecheck/game"
+	"tilecheck/internal/parallel"
 )
 
 // Scale is the number of a probability of 1.
@@ -20,181 +18,28 @@ type stageValues struct {
 	values [][]uint32
 }
 
-// value returns the value of a board of the stage. It is 0 above the greatest sum.
-func (s *stageValues) value(upper, lower int32, layer int) uint32 {
-	if layer >= len(s.values) || s.values[layer] == nil {
-		return 0
-	}
-	return s.values[layer][s.number(layer, upper, lower)]
-}
-
-// mean returns the mean value of the boards with a new tile on the board with the given halves, rounded down. It is 0 if no cell is empty.
-func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
-	sum, cells := uint64(0), uint64(0)
-	spawned := s.upper.spawned[upper]
-	for i := 0; i < len(spawned); i += 2 {
-		sum += (game.FourOdds-1)*uint64(s.value(spawned[i], lower, layer+1)) + uint64(s.value(spawned[i+1], lower, layer+2))
-		cells++
-	}
-	spawned = s.lower.spawned[lower]
-	for i := 0; i < len(spawned); i += 2 {
-		sum += (game.FourOdds-1)*uint64(s.value(upper, spawned[i], layer+1)) + uint64(s.value(upper, spawned[i+1], layer+2))
-		cells++
-	}
-	return uint32(sum / max(1, game.FourOdds*cells))
-}
-
-// lookAhead is how many stages ahead the stages lie to which a single move can lead.
-const lookAhead = 16
-
-// solver computes the values of the stages of a plan.
-type solver struct {
-	*Plan
-	*moves
-	ctx     context.Context
-	workers int
-	stages  []*stageValues        // nil before they are computed, and when no stage needs them any more
-	lowers  map[int]*rankedHalves // by the exponent below which tiles are small
-}
-
-// solve computes the values of a stage from those of the later ones. It keeps the layers up to keep for earlier stages.
-func (s *solver) solve(stage, keep int) error {
-	description := &s.Plan.Stages[stage]
-	lower := s.lowers[description.Small]
-	if lower == nil {
-		lower = newRankedHalves(s.moves, description.Small)
-		s.lowers[description.Small] = lower
-	}
-	current := &stageValues{layout: newLayout(description, s.moves, lower)}
-	current.values = make([][]uint32, len(current.starts))
-	s.stages[stage] = current
-	for layer := len(current.starts) - 1; layer >= 0; layer-- {
-		current.use(layer)
-		if err := s.solveLayer(stage, layer); err != nil {
-			return err
-		}
-		if used := layer + 2; used < len(current.starts) && used > keep {
-			current.values[used], current.starts[used] = nil, nil
-		}
-	}
-	for layer := keep + 1; layer < len(current.starts); layer++ {
-		current.values[layer], current.starts[layer] = nil, nil
-	}
-	return nil
-}
-
-// solveLayer computes the values of a layer from those of the next two: first the means of its boards as boards after a move, then the best moves.
-func (s *solver) solveLayer(stage, layer int) error {
-	current := s.stages[stage]
-	size := current.starts[layer][len(current.upper.rows)]
-	if size == 0 {
-		return nil
-	}
-	pass := &layerPass{solver: s, stageValues: current, layer: layer, means: make([]uint32, size)}
-	pass.later = s.stages[stage+1 : min(stage+1+lookAhead, len(s.stages))]
-	for _, next := range pass.later {
-		pass.mayTidy = pass.mayTidy || next.Small < current.Small
-	}
-	if len(pass.later) > 0 && pass.later[0].Upper == current.Upper && slices.Equal(pass.later[0].Locked, current.Locked) {
-		pass.tidied = pass.later[0]
-	}
-	if err := s.parallel(len(current.upper.rows), pass.computeMeans); err != nil {
-		return err
-	}
-	current.values[layer] = make([]uint32, size)
-	return s.parallel(len(current.upper.rows), pass.computeValues)
-}
-
-// grain is the number of upper halves that a worker takes at a time. It looks at the context after each.
-const grain = 4
-
-// parallel calls work for each number below count, from several goroutines.
-func (s *solver) parallel(count int, work func(int)) error {
-	workers := s.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for s.ctx.Err() == nil {
-				first := int(next.Add(grain)) - grain
-				if first >= count {
-					return
-				}
-				for i := first; i < min(first+grain, count); i++ {
-					work(i)
-				}
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(s.ctx)
-}
-
-// layerPass computes one layer of a stage.
-type layerPass struct {
-	*solver
-	*stageValues
-	layer int
-	// means has the mean value of each board of the layer over the new tiles, for boards after a move. Others may have 0.
-	means []uint32
-	later []*stageValues // the stages to which a move can lead
-	// tidied is the next stage, if it has the same locked tiles.
-	tidied *stageValues
-	// mayTidy is whether small tiles of this stage are locked in a later one.
-	mayTidy bool
-}
-
-// computeMeans computes the means of the boards with an upper half.
-func (p *layerPass) computeMeans(upperHalf int) {
-	upper := int32(upperHalf)
-	number := p.starts[p.layer][upper]
-	twos, fours := p.next(1), p.next(2)
-	for _, lower := range p.lowerHalves(p.layer, upperHalf) {
-		if p.mayFollowMove(upper, lower) {
-			p.means[number] = max(p.meanOf(upper, lower, &twos, &fours), p.meanOfTidied(upper, lower))
-		}
-		number++
-	}
-}
-
-// meanOfTidied returns the mean in the next stage of a board that belongs to both stages, because they have the same locked tiles; otherwise 0.
-func (p *layerPass) meanOfTidied(upper, lower int32) uint32 {
-	if p.tidied == nil {
-		return 0
-	}
-	nextUpper, nextLower, layer, ok := p.tidied.find(p.upper.board(upper) | p.lower.board(lower))
-	if !ok {
-		return 0
-	}
-	return p.tidied.mean(nextUpper, nextLower, layer)
-}
-
-// mayFollowMove reports whether the board with the given halves, or an image of it, may be one after a move. With several locked tiles, an image is a
-// reflection. So the tiles lie at the left, at the right or at the top, without gaps.
-func (p *layerPass) mayFollowMove(upper, lower int32) bool {
-	above, below := &p.upper.gaps[upper], &p.lower.gaps[lower]
-	return len(p.Locked) < 2 || !above.left && !below.left || !above.right && !below.right ||
-		!above.up && !below.up && above.open&below.occupied == 0
-}
-
-// nextLayer is a layer with a greater sum. Without values it is above the greatest sum.
-type nextLayer struct {
+// layerValues are the values of a layer by their numbers, and the numbers where its upper halves start. They are nil for a layer above the greatest
+// sum, whose boards have the value 0, and for a layer that is not needed any more.
+type layerValues struct {
 	values, starts []uint32
 }
 
-func (p *layerPass) next(distance int) nextLayer {
-	if layer := p.layer + distance; layer < len(p.values) {
-		return nextLayer{p.values[layer], p.starts[layer]}
+func (s *stageValues) layerValues(layer int) layerValues {
+	if layer >= len(s.values) {
+		return layerValues{}
 	}
-	return nextLayer{}
+	return layerValues{s.values[layer], s.starts[layer]}
 }
 
-// meanOf returns what the method mean does, faster.
-func (p *layerPass) meanOf(upper, lower int32, twos, fours *nextLayer) uint32 {
-	above, below, rank := p.upper.spawned[upper], p.lower.spawned[lower], p.lower.rank
+// mean returns the mean value of the boards with a new tile on a board of a layer, rounded down. It is 0 if no cell is empty.
+func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
+	twos, fours := s.layerValues(layer+1), s.layerValues(layer+2)
+	return s.meanOf(upper, lower, &twos, &fours)
+}
+
+// meanOf is the method mean. twos and fours are the layers of the boards with a new 2 and with a new 4.
+func (s *stageValues) meanOf(upper, lower int32, twos, fours *layerValues) uint32 {
+	above, below, rank := s.upper.spawned[upper], s.lower.spawned[lower], s.lower.rank
 	if len(above)+len(below) == 0 {
 		return 0
 	}
@@ -221,8 +66,129 @@ func (p *layerPass) meanOf(upper, lower int32, twos, fours *nextLayer) uint32 {
 	return uint32(sum / uint64(game.FourOdds*(len(above)+len(below))/2))
 }
 
+// lookAhead is how many stages ahead the stages lie to which a single move can lead.
+const lookAhead = 16
+
+// solver computes the values of the stages of a plan.
+type solver struct {
+	*Plan
+	*moves
+	ctx     context.Context
+	workers int
+	stages  []*stageValues        // nil before they are computed, and when no stage needs them any more
+	lowers  map[int]*rankedHalves // by the exponent below which tiles are small
+}
+
+// solve computes the values of a stage from those of the later ones. It keeps the layers up to keep for earlier stages.
+func (s *solver) solve(stage, keep int) error {
+	description := &s.Plan.Stages[stage]
+	lower := s.lowers[description.Small]
+	if lower == nil {
+		lower = newRankedHalves(s.moves, description.Small)
+		s.lowers[description.Small] = lower
+	}
+	current := &stageValues{layout: newLayout(description, s.moves, lower)}
+	current.values = make([][]uint32, len(current.starts))
+	s.stages[stage] = current
+	pass := s.newPass(stage)
+	for layer := len(current.starts) - 1; layer >= 0; layer-- {
+		current.numberLayer(layer)
+		if err := pass.solveLayer(layer); err != nil {
+			return err
+		}
+		if used := layer + 2; used < len(current.starts) && used > keep {
+			current.values[used], current.starts[used] = nil, nil
+		}
+	}
+	for layer := keep + 1; layer < len(current.starts); layer++ {
+		current.values[layer], current.starts[layer] = nil, nil
+	}
+	return nil
+}
+
+// stagePass computes the layers of a stage, one after the other.
+type stagePass struct {
+	*solver
+	*stageValues
+	later []*stageValues // the stages to which a move can lead
+	// sameLocked is the next stage, if it has the same locked tiles and smaller small tiles; otherwise nil.
+	sameLocked *stageValues
+	// locksSmall is whether small tiles of this stage are locked in a later one.
+	locksSmall bool
+	layer      int // that is computed
+	// means has the mean value of each board of the layer over the new tiles, for boards after a move. Others may have 0.
+	means []uint32
+}
+
+func (s *solver) newPass(stage int) *stagePass {
+	pass := &stagePass{solver: s, stageValues: s.stages[stage], later: s.stages[stage+1 : min(stage+1+lookAhead, len(s.stages))]}
+	for _, next := range pass.later {
+		pass.locksSmall = pass.locksSmall || next.Small < pass.Small
+	}
+	if len(pass.later) > 0 && pass.later[0].Upper == pass.Upper && slices.Equal(pass.later[0].Locked, pass.Locked) {
+		pass.sameLocked = pass.later[0]
+	}
+	return pass
+}
+
+// solveLayer computes the values of a layer from those of the next two: first the means of its boards as boards after a move, then the best moves.
+func (p *stagePass) solveLayer(layer int) error {
+	size := p.starts[layer][len(p.upper.rows)]
+	p.layer, p.means = layer, make([]uint32, size)
+	if err := p.forUpperHalves(p.computeMeans); err != nil {
+		return err
+	}
+	p.values[layer] = make([]uint32, size)
+	return p.forUpperHalves(p.computeValues)
+}
+
+// forUpperHalves calls work for each upper half, from several goroutines.
+func (p *stagePass) forUpperHalves(work func(upper int)) error {
+	err := parallel.ForEach(p.ctx, p.workers, len(p.upper.rows), func(_, upper int) error {
+		work(upper)
+		return nil
+	})
+	if err != nil {
+		return context.Cause(p.ctx)
+	}
+	return nil
+}
+
+// computeMeans computes the means of the boards with an upper half.
+func (p *stagePass) computeMeans(upperHalf int) {
+	upper := int32(upperHalf)
+	number := p.starts[p.layer][upper]
+	twos, fours := p.layerValues(p.layer+1), p.layerValues(p.layer+2)
+	for _, lower := range p.lowerHalves(p.layer, upperHalf) {
+		if p.mayFollowMove(upper, lower) {
+			p.means[number] = max(p.meanOf(upper, lower, &twos, &fours), p.meanWithSameLocked(upper, lower))
+		}
+		number++
+	}
+}
+
+// meanWithSameLocked returns the mean of a board in the next stage, if it belongs to that stage, too, because both have the same locked tiles; otherwise 0.
+func (p *stagePass) meanWithSameLocked(upper, lower int32) uint32 {
+	if p.sameLocked == nil {
+		return 0
+	}
+	nextUpper, nextLower, layer, ok := p.sameLocked.find(p.upper.board(upper) | p.lower.board(lower))
+	if !ok {
+		return 0
+	}
+	return p.sameLocked.mean(nextUpper, nextLower, layer)
+}
+
+// mayFollowMove reports whether the board with the given halves, or an image of it, may be one after a move. With several locked tiles, an image is a
+// reflection. So the tiles lie at the left, at the right or at the top, without gaps.
+func (p *stagePass) mayFollowMove(upper, lower int32) bool {
+	above, below := &p.upper.gaps[upper], &p.lower.gaps[lower]
+	return len(p.Locked) < 2 || !above.left && !below.left || !above.right && !below.right ||
+		!above.up && !below.up && above.open&below.occupied == 0
+}
+
 // computeValues computes the values of the boards with an upper half.
-func (p *layerPass) computeValues(upperHalf int) {
+func (p *stagePass) computeValues(upperHalf int) {
 	upper := int32(upperHalf)
 	number := p.starts[p.layer][upper]
 	values := p.values[p.layer]
@@ -233,17 +199,17 @@ func (p *layerPass) computeValues(upperHalf int) {
 }
 
 // bestMove returns the value of the best move.
-func (p *layerPass) bestMove(upper, lower int32) uint32 {
+func (p *stagePass) bestMove(upper, lower int32) uint32 {
 	columns := p.upper.columns[upper] | p.lower.columns[lower]
 	return max(
-		p.sideways(upper, lower, p.upper.left[upper], p.lower.left[lower], p.toStart),
+		p.sideways(upper, lower, p.upper.left[upper], p.lower.left[lower], p.toLeft),
 		p.sideways(upper, lower, p.upper.right[upper], p.lower.right[lower], p.toRight),
 		p.up(columns),
 		p.down(columns))
 }
 
 // sideways returns the value of a move to the left or right, which leads to the halves above and below.
-func (p *layerPass) sideways(upper, lower, above, below int32, table *rowTable) uint32 {
+func (p *stagePass) sideways(upper, lower, above, below int32, table *rowTable) uint32 {
 	switch {
 	case above == upper && below == lower:
 		return 0 // the move is not legal
@@ -254,8 +220,8 @@ func (p *layerPass) sideways(upper, lower, above, below int32, table *rowTable) 
 }
 
 // up returns the value of a move up. columns is the transposed board.
-func (p *layerPass) up(columns grid) uint32 {
-	moved := p.toStart.mapRows(columns)
+func (p *stagePass) up(columns grid) uint32 {
+	moved := p.toTop.mapRows(columns)
 	if moved == columns {
 		return 0
 	}
@@ -268,7 +234,7 @@ func (p *layerPass) up(columns grid) uint32 {
 
 // down returns the value of a move down. columns is the transposed board. With several locked tiles, the move must bring them to the last row: then
 // the reflected board belongs to the stage.
-func (p *layerPass) down(columns grid) uint32 {
+func (p *stagePass) down(columns grid) uint32 {
 	moved := p.toBottom.mapRows(columns)
 	if moved == columns {
 		return 0
@@ -289,7 +255,7 @@ func (p *layerPass) down(columns grid) uint32 {
 
 // afterLeaving returns the value of a board after a move if the board, as it lies there, does not belong to the stage: the game is won, an image of the
 // board belongs to the stage, or an image belongs to a later stage.
-func (p *layerPass) afterLeaving(moved grid) (value uint32) {
+func (p *stagePass) afterLeaving(moved grid) (value uint32) {
 	if moved.tilesFrom(p.Max) > 0 {
 		return Scale
 	}
@@ -302,7 +268,7 @@ func (p *layerPass) afterLeaving(moved grid) (value uint32) {
 			return p.means[p.number(layer, upper, lower)]
 		}
 	}
-	if moved.tilesFrom(p.Small) == len(p.Locked) && !p.mayTidy {
+	if moved.tilesFrom(p.Small) == len(p.Locked) && !p.locksSmall {
 		return 0 // no locked tile was made or merged
 	}
 	for _, next := range p.later {
