@@ -1,7 +1,9 @@
 package tiles_test
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,6 +28,16 @@ func TestCheckStages(t *testing.T) {
 	}
 	if checked.Lower != tiles.StageScale || checked.Stages != 1 || checked.Boards != 81 { // three tiles on four cells
 		t.Errorf("found %+v, want a bound of 1 from 81 boards", *checked)
+	}
+	// The sum is far above that of three small tiles a row, and the columns of the second stage allow no board.
+	text := signed(append(header, "stage small 8 sum 16384 columns any upper 0 locked", "stage small 4096 sum 16384 columns 1 upper 0 locked", "bound 2147483648")...)
+	if _, err := tiles.CheckStages(t.Context(), strings.NewReader(text), 1); err == nil || !strings.Contains(err.Error(), "want at most 8") {
+		t.Errorf("found %v, want an error about the small tiles of the second stage", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tiles.CheckStages(ctx, strings.NewReader(signed(append(header, stage, "bound 0")...)), 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 	for name, x := range map[string]struct{ line, want string }{
 		"no stage":             {"bound 0", "want a stage"},

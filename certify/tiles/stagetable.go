@@ -50,7 +50,7 @@ type halfBoards struct {
 const maxHalfBoards = 1 << 23
 
 func newStageTable(rules *stageBoard, line *stageLine, maxExp int, later []*stageTable) (*stageTable, error) {
-	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, later: later, layers: make([]stageLayer, line.sum/2+1)}
+	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, later: later}
 	if len(later) > 0 && later[0].upper == line.upper && slices.Equal(later[0].locked, line.locked) {
 		t.sameLocked = later[0]
 	}
@@ -77,17 +77,33 @@ func newStageTable(rules *stageBoard, line *stageLine, maxExp int, later []*stag
 		t.place = append(t.place, uint32(len(t.bottomsOfSum[sum])))
 		t.bottomsOfSum[sum] = append(t.bottomsOfSum[sum], int32(bottom))
 	}
+	return t, t.makeLayers()
+}
+
+// makeLayers makes a layer for each sum that boards of the stage have, and counts the boards.
+func (t *stageTable) makeLayers() error {
+	topsOfSum := []uint64{0} // the list of columns may allow no tops
+	for _, sum := range t.tops.sums {
+		for int(sum) >= len(topsOfSum) {
+			topsOfSum = append(topsOfSum, 0)
+		}
+		topsOfSum[sum]++
+	}
+	greatest := len(topsOfSum) + len(t.bottomsOfSum) - 2
+	t.layers = make([]stageLayer, min(t.sum/2, greatest)+1)
 	for layer := range t.layers {
 		size := uint64(0)
-		for top := range t.tops.cells {
-			size += uint64(len(t.bottomsWith(layer, top)))
+		for topSum, numTops := range topsOfSum[:min(layer+1, len(topsOfSum))] {
+			if bottomSum := layer - topSum; bottomSum < len(t.bottomsOfSum) {
+				size += numTops * uint64(len(t.bottomsOfSum[bottomSum]))
+			}
 		}
 		if size >= 1<<32 {
-			return nil, errors.New("more than 2^32 boards have the same sum")
+			return errors.New("more than 2^32 boards have the same sum")
 		}
 		t.boards += size
 	}
-	return t, nil
+	return nil
 }
 
 // rowsOfStage returns the rows whose tiles from small on are the locked ones, in their order. With columns, they begin in one of these, without gaps.

@@ -129,8 +129,11 @@ func TestRandomStages(t *testing.T) {
 		shape  game.Shape
 		maxExp int
 	}{{game.Shape{Rows: 2, Cols: 2}, 4}, {game.Shape{Rows: 2, Cols: 2}, 5}, {game.Shape{Rows: 2, Cols: 3}, 4}, {game.Shape{Rows: 3, Cols: 2}, 5}}
-	positive := 0
-	for i := range 200 {
+	positive, numPlans := 0, 200
+	if testing.Short() {
+		numPlans = 40
+	}
+	for i := range numPlans {
 		x := shapes[i%len(shapes)]
 		plan := randomPlan(random, x.shape, x.maxExp)
 		proof := prove(t, plan, 0)
@@ -152,8 +155,170 @@ func TestRandomStages(t *testing.T) {
 			positive++
 		}
 	}
-	if positive < 40 {
-		t.Errorf("only %d of 200 bounds are positive", positive)
+	if positive < numPlans/5 {
+		t.Errorf("only %d of %d bounds are positive", positive, numPlans)
+	}
+}
+
+// definition computes values by the definition in the comment of tiles.CheckStages, by recursion over boards: without layers, halves or tables.
+type definition struct {
+	*stages.Plan
+	rules  *game.Rules
+	values map[stagedBoard]uint32
+}
+
+type stagedBoard struct {
+	stage int
+	board game.Board
+}
+
+// smallSum returns the sum of the small tiles of a board. belongs is false if the board does not belong to the stage.
+func (d *definition) smallSum(stage int, board game.Board) (sum int, belongs bool) {
+	s := &d.Stages[stage]
+	var found, columns [4][]int // in each row
+	for cell := range d.Shape.Cells() {
+		exponent, row := int(board>>(4*cell)&15), cell/d.Shape.Cols
+		switch {
+		case exponent >= s.Small:
+			found[row], columns[row] = append(found[row], exponent), append(columns[row], cell%d.Shape.Cols)
+		case exponent > 0:
+			sum += game.Value(exponent)
+		}
+	}
+	first := columns[0]
+	belongs = slices.Equal(found[0], s.Locked[:s.Upper]) && slices.Equal(found[1], s.Locked[s.Upper:]) && len(found[2])+len(found[3]) == 0
+	if belongs && s.Columns != nil && s.Upper > 0 {
+		belongs = slices.Contains(s.Columns, first[0]) && first[len(first)-1]-first[0] == len(first)-1
+	}
+	return sum, belongs
+}
+
+// value returns the value of a board that belongs to a stage.
+func (d *definition) value(stage int, board game.Board) (best uint32) {
+	if sum, _ := d.smallSum(stage, board); sum > d.Stages[stage].Sum {
+		return 0
+	}
+	key := stagedBoard{stage, board}
+	if known, ok := d.values[key]; ok {
+		return known
+	}
+	for dir := range game.Dir(4) {
+		if moved, _, err := d.rules.Move(board, dir); err == nil && moved != board {
+			best = max(best, d.afterMove(stage, moved, dir))
+		}
+	}
+	d.values[key] = best
+	return best
+}
+
+// mean returns the mean over the new tiles.
+func (d *definition) mean(stage int, board game.Board) uint32 {
+	sum, weight := uint64(0), uint64(0)
+	for cell := range d.Shape.Cells() {
+		if board>>(4*cell)&15 == 0 {
+			sum += 9*uint64(d.value(stage, board|1<<(4*cell))) + uint64(d.value(stage, board|2<<(4*cell)))
+			weight += 10
+		}
+	}
+	return uint32(sum / max(1, weight))
+}
+
+// afterMove returns what a board after a move counts.
+func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) (best uint32) {
+	if moved.AtLeast(d.Max) {
+		return stages.Scale
+	}
+	s := &d.Stages[stage]
+	isHeld := len(s.Locked) > 1
+	if isHeld && dir == game.Down {
+		moved = d.rules.Apply(game.FlipV, moved)
+	}
+	if _, belongs := d.smallSum(stage, moved); belongs {
+		best = d.mean(stage, moved)
+		if next := stage + 1; next < len(d.Stages) && d.Stages[next].Upper == s.Upper && slices.Equal(d.Stages[next].Locked, s.Locked) {
+			if _, belongs := d.smallSum(next, moved); belongs {
+				best = max(best, d.mean(next, moved))
+			}
+		}
+		return best
+	}
+	if isHeld && dir == game.Down {
+		return 0
+	}
+	return d.ofImages(stage, moved, isHeld)
+}
+
+// ofImages returns what a board after a move counts that does not belong to the stage.
+func (d *definition) ofImages(stage int, moved game.Board, isHeld bool) (best uint32) {
+	images := []game.Board{moved, d.rules.Apply(game.FlipH, moved)}
+	for symmetry := range d.rules.Symmetries() {
+		if !isHeld {
+			images = append(images, d.rules.Apply(game.Symmetry(symmetry), moved))
+		}
+	}
+	for _, image := range images {
+		if _, belongs := d.smallSum(stage, image); belongs {
+			return d.mean(stage, image)
+		}
+	}
+	later := d.Stages[stage+1 : min(stage+17, len(d.Stages))]
+	large := 0
+	for cell := range d.Shape.Cells() {
+		if int(moved>>(4*cell)&15) >= d.Stages[stage].Small {
+			large++
+		}
+	}
+	locksSmall := slices.ContainsFunc(later, func(s stages.Stage) bool { return s.Small < d.Stages[stage].Small })
+	if large == len(d.Stages[stage].Locked) && !locksSmall {
+		return 0
+	}
+	for i := range later {
+		for _, image := range images {
+			if _, belongs := d.smallSum(stage+1+i, image); belongs {
+				best = max(best, d.mean(stage+1+i, image))
+			}
+		}
+	}
+	return best
+}
+
+// TestDefinition compares the bounds of random stages, and of plans, with a recursion over the definition.
+func TestDefinition(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var plans []*stages.Plan
+	for i := range 60 {
+		x := []game.Shape{{Rows: 2, Cols: 2}, {Rows: 2, Cols: 3}, {Rows: 3, Cols: 2}}[i%3]
+		plans = append(plans, randomPlan(random, x, 4+i%2))
+	}
+	for _, x := range []struct {
+		shape  game.Shape
+		maxExp int
+		units  []int
+	}{{game.Shape{Rows: 2, Cols: 2}, 5, []int{3}}, {game.Shape{Rows: 2, Cols: 3}, 5, []int{4, 3}}, {game.Shape{Rows: 3, Cols: 2}, 6, []int{4, 3}}, {game.Shape{Rows: 3, Cols: 3}, 5, []int{4, 3}}} {
+		plan, err := stages.NewPlan(x.shape, x.maxExp, x.units, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, plan)
+	}
+	for _, plan := range plans {
+		rules, err := game.New(plan.Shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &definition{Plan: plan, rules: rules, values: map[stagedBoard]uint32{}}
+		sum := uint64(0)
+		for cell := range plan.Shape.Cells() {
+			for exponent, weight := range []uint64{1: 9, 2: 1} {
+				board := game.Board(exponent) << (4 * cell)
+				if _, belongs := d.smallSum(0, board); belongs {
+					sum += weight * uint64(d.mean(0, board))
+				}
+			}
+		}
+		if want := uint32(sum / uint64(10*plan.Shape.Cells())); prove(t, plan, 0).Bound != want {
+			t.Errorf("%s to %d, %v: bound %d, want %d", plan.Shape, game.Value(plan.Max), plan.Stages, prove(t, plan, 0).Bound, want)
+		}
 	}
 }
 
