@@ -17,5 +17,5 @@ type Block struct {
 	Actions   []string `json:"actions,omitempty"`
 }
 
-// Permutation maps names of variables to names of variables: the value of a variable becomes the value of its image. Variables that are missing stay.
+// Permutation maps names of variables to names of variables: the value of a variable becomes the value of its image. A variable without an entry is its own image.
 type Permutation map[string]string

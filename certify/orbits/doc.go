@@ -1,5 +1,5 @@
 // Package orbits checks that the model of a certificate is the quotient of a program by a symmetry, so that claims about the quotient are
-// claims about the whole model, which nobody builds.
+// claims about the whole model, whose states are never built.
 //
 //	quotient, err := orbits.NewQuotient(ctx, program, symmetry, model, states)
 //	err = quotient.CheckProperty(program, property)

@@ -34,7 +34,7 @@ type choice struct {
 	branches []branch
 }
 
-// branch is a transition: its weight, and the values that it assigns.
+// branch is one possible result of a choice: its weight, and the values that it assigns to variables.
 type branch struct {
 	weight *big.Rat
 	values map[int]int32 // by slot

@@ -55,7 +55,7 @@ func CheckStages(ctx context.Context, r io.Reader, workers int) (*Stages, error)
 	return &k.Stages, nil
 }
 
-// stagesAhead is the number of later stages to which a single move can lead.
+// stagesAhead is how many of the next stages are looked at after a move.
 const stagesAhead = 16
 
 // stageLine is a line of a certificate of stages. Tiles are exponents.
@@ -219,7 +219,7 @@ func (k *stageChecker) greatestEntry(number int) int {
 	return greatest
 }
 
-// lockedSum returns half of the sum of the locked tiles.
+// lockedSum returns the sum of the locked tiles, halved, because all sums are even.
 func (s *stageLine) lockedSum() (sum int) {
 	for _, exponent := range s.locked {
 		sum += 1 << (exponent - 1)

@@ -21,7 +21,7 @@ type Stage struct {
 	Columns []int
 }
 
-// lockedSum returns half of the sum of the locked tiles.
+// lockedSum returns the sum of the locked tiles, halved: see halfValue.
 func (s *Stage) lockedSum() (halfSum int) {
 	for _, exponent := range s.Locked {
 		halfSum += halfValue(exponent)

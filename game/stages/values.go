@@ -66,7 +66,7 @@ func (s *stageValues) meanOf(upper, lower int32, twos, fours *layerValues) uint3
 	return uint32(sum / uint64(game.FourOdds*(len(above)+len(below))/2))
 }
 
-// lookAhead is how many stages ahead the stages lie to which a single move can lead.
+// lookAhead is how many of the next stages are looked at after a move.
 const lookAhead = 16
 
 // solver computes the values of the stages of a plan.
@@ -115,7 +115,7 @@ type stagePass struct {
 	sameLocked *stageValues
 	// locksSmall is whether small tiles of this stage are locked in a later one.
 	locksSmall bool
-	layer      int // that is computed
+	layer      int // the layer that is being computed
 	// means has the mean value of each board of the layer over the new tiles, for boards after a move. Others may have 0.
 	means []uint32
 }
