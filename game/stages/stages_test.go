@@ -14,6 +14,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/solve"
 	"tilecheck/game/stages"
+	"tilecheck/internal/needs"
 )
 
 // optimum returns the value of the game.
@@ -69,8 +70,8 @@ func TestProve(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d to %d by %d", x.rows, x.cols, game.Value(x.maxExp), x.units), func(t *testing.T) {
 			shape := game.Shape{Rows: x.rows, Cols: x.cols}
-			if testing.Short() && shape.Cells() > 6 {
-				t.Skip("short: takes long with the race detector")
+			if shape.Cells() > 6 {
+				needs.NotShort(t, "the race detector makes it slow")
 			}
 			plan, err := stages.NewPlan(shape, x.maxExp, x.units, x.slack)
 			if err != nil {
@@ -129,10 +130,7 @@ func TestRandomStages(t *testing.T) {
 		shape  game.Shape
 		maxExp int
 	}{{game.Shape{Rows: 2, Cols: 2}, 4}, {game.Shape{Rows: 2, Cols: 2}, 5}, {game.Shape{Rows: 2, Cols: 3}, 4}, {game.Shape{Rows: 3, Cols: 2}, 5}}
-	positive, numPlans := 0, 200
-	if testing.Short() {
-		numPlans = 40
-	}
+	positive, numPlans := 0, needs.Some(1000)
 	for i := range numPlans {
 		x := shapes[i%len(shapes)]
 		plan := randomPlan(random, x.shape, x.maxExp)
