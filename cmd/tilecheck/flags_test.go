@@ -53,6 +53,7 @@ func TestHostileValues(t *testing.T) {
 		// The first game is number 0, and a film may have no pauses.
 		"game": {"0", "1000000000"}, "delay": {"0s", "0"}, "refine": {"0", "1000000000"},
 		"retries": {"0"}, // none
+		"slack":   {"0"}, // the other tiles do not exceed the tile to make
 		"beliefs": {"1000000000"},
 	}
 	special := map[string][]string{
