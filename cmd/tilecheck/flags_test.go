@@ -141,7 +141,7 @@ func unmarshals(t reflect.Type) bool {
 func TestWants(t *testing.T) {
 	app, _ := lineParser(t)
 	known := map[string]string{
-		"[0,]": "at least 0", "[0,100]": "0 to 100", "[1,1024]": "1 to 1024", "[1,]": "at least 1", "(0,]": "a positive duration", "[-1,20]": "-1 to 20", "[4,32768]": "4 to 32768", "[2,32768]": "2 to 32768", "[1,100000]": "1 to 100000", "[1,17]": "1 to 17", "(0,1)": "a number between 0 and 1",
+		"[0,]": "at least 0", "[0,100]": "0 to 100", "[0,4096]": "0 to 4096", "[1,1024]": "1 to 1024", "[1,]": "at least 1", "(0,]": "a positive duration", "[-1,20]": "-1 to 20", "[4,32768]": "4 to 32768", "[2,32768]": "2 to 32768", "[1,100000]": "1 to 100000", "[1,17]": "1 to 17", "(0,1)": "a number between 0 and 1",
 		"[1e-15,1)": "a number between 1e-15 and 1", "(0,1]": "a number above 0 and at most 1", "(0,0.1]": "a number above 0 and at most 0.1",
 	}
 	for _, cmd := range app.Model.Leaves(false) {
