@@ -1,6 +1,10 @@
 package stages
 
-import "tilecheck/game"
+import (
+	"math/bits"
+
+	"tilecheck/game"
+)
 
 // row is a row or a column of a board: four bits a cell with the exponent of its tile, 0 if it is empty, the first cell in the lowest bits.
 type row = uint16
@@ -33,34 +37,50 @@ type moves struct {
 	shape game.Shape
 	// toLeft and toRight slide a row, toTop and toBottom a column. mirror reverses a row. They have results for lines of the board only.
 	toLeft, toRight, toTop, toBottom, mirror *rowTable
+	rows, columns                            *[1 << 16]packing // of the lines of the board
 }
 
 // newMoves computes the tables from the rules of the game on boards of one line.
 func newMoves(shape game.Shape) (*moves, error) {
-	m := &moves{shape: shape}
-	var err error
-	if m.toLeft, m.toRight, m.mirror, err = lineTables(shape.Cols); err != nil {
+	rows, err := newLineTables(shape.Cols)
+	if err != nil {
 		return nil, err
 	}
-	m.toTop, m.toBottom, _, err = lineTables(shape.Rows)
-	return m, err
+	columns := rows
+	if shape.Rows != shape.Cols {
+		if columns, err = newLineTables(shape.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return &moves{
+		shape: shape, toLeft: &rows.toFirst, toRight: &rows.toLast, toTop: &columns.toFirst, toBottom: &columns.toLast,
+		mirror: &rows.reversed, rows: &rows.packing, columns: &columns.packing,
+	}, nil
 }
 
-// lineTables returns, for each line of the given length, the line after a move to its first cell, the line after a move to its last cell, and the
-// reversed line. No plan has two tiles that are too large to merge.
-func lineTables(length int) (toFirst, toLast, reversed *rowTable, err error) {
+// lineTables has, for each line of a length, the line after a move to its first cell, the line after a move to its last cell, the reversed line, and
+// its packing. No plan has two tiles that are too large to merge.
+type lineTables struct {
+	toFirst, toLast, reversed rowTable
+	packing                   [1 << 16]packing
+}
+
+func newLineTables(length int) (*lineTables, error) {
 	rules, err := game.New(game.Shape{Rows: 1, Cols: length})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	toFirst, toLast, reversed = new(rowTable), new(rowTable), new(rowTable)
+	t := new(lineTables)
 	for line := range game.Board(1) << (4 * length) {
 		var moved [4]game.Board
 		rules.Moved(line, &moved)
-		toFirst[line], toLast[line] = row(moved[game.Left]), row(moved[game.Right])
-		reversed[line] = row(rules.Apply(game.FlipH, line))
+		t.toFirst[line], t.toLast[line] = row(moved[game.Left]), row(moved[game.Right])
+		t.reversed[line] = row(rules.Apply(game.FlipH, line))
 	}
-	return toFirst, toLast, reversed, nil
+	for line := range 1 << (4 * length) {
+		t.packing[line] = packingOf(row(line), &t.reversed)
+	}
+	return t, nil
 }
 
 // flip exchanges the first row and the last one, and the others likewise.
@@ -71,8 +91,12 @@ func (m *moves) flip(g grid) (flipped grid) {
 	return flipped
 }
 
-// images returns the symmetric images of a board, the board and its mirror image first: 8 of a square board, otherwise 4.
-func (m *moves) images(g grid) (images [8]grid, number int) {
+// images returns the symmetric images of a board, the board and its mirror image first: 8 of a square board, otherwise 4. With onlyMirror, it returns
+// these two.
+func (m *moves) images(g grid, onlyMirror bool) (images [8]grid, number int) {
+	if onlyMirror {
+		return [8]grid{g, m.mirror.mapRows(g)}, 2
+	}
 	images[0], images[2] = g, m.flip(g)
 	if m.shape.Rows == m.shape.Cols {
 		images[4] = g.transpose()
@@ -87,6 +111,42 @@ func (m *moves) images(g grid) (images [8]grid, number int) {
 	return images, number
 }
 
+// packing says whether the tiles of a line, or of several lines, lie without a gap before them, as after a move.
+type packing uint8
+
+const (
+	packedToFirst packing = 1 << iota // as after a move to the first cell of the line
+	packedToLast
+	// withoutNewTile is the shift of the same bits for the lines without one of their tiles, a 2 or a 4.
+	withoutNewTile = iota
+)
+
+// and returns the packing of the lines of both.
+func (p packing) and(q packing) packing {
+	const asTheyLie = packedToFirst | packedToLast
+	return p&q&asTheyLie | (p<<withoutNewTile&q|p&(q<<withoutNewTile))&(asTheyLie<<withoutNewTile)
+}
+
+// packingOf returns the packing of a line.
+func packingOf(line row, reversed *rowTable) (p packing) {
+	asItLies := func(line row) (p packing) {
+		if packed(line) {
+			p |= packedToFirst
+		}
+		if packed(reversed[line]) {
+			p |= packedToLast
+		}
+		return p
+	}
+	p = asItLies(line)
+	for shift := 0; shift < 16; shift += 4 {
+		if tile := line >> shift & 15; tile == 1 || tile == 2 {
+			p |= asItLies(line&^(15<<shift)) << withoutNewTile
+		}
+	}
+	return p
+}
+
 // packed reports whether no tile of a row has an empty cell before it.
 func packed(r row) bool {
 	for ; r != 0; r >>= 4 {
@@ -97,12 +157,12 @@ func packed(r row) bool {
 	return true
 }
 
-// tilesFrom returns the number of tiles whose exponent is at least the given one.
-func (g grid) tilesFrom(exponent int) (number int) {
-	for ; g != 0; g >>= 4 {
-		if int(g&15) >= exponent {
-			number++
-		}
+// tilesFrom returns the number of tiles whose exponent is at least the given one, which is positive.
+func (g grid) tilesFrom(exponent int) int {
+	const eachCell, highBits = 0x1111_1111_1111_1111, 0x8888_8888_8888_8888
+	lowBits := g &^ highBits
+	if exponent <= 8 {
+		return bits.OnesCount64(uint64((lowBits + grid(8-exponent)*eachCell | g) & highBits))
 	}
-	return number
+	return bits.OnesCount64(uint64((lowBits + grid(16-exponent)*eachCell) & g & highBits))
 }

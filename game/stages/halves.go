@@ -2,44 +2,65 @@ package stages
 
 import "slices"
 
-// halves numbers the upper halves (rows 0 and 1) or the lower halves (rows 2 and 3) of the boards of a stage. A half that no board of the stage has
-// is -1.
+// halves numbers the upper halves (rows 0 and 1) or the lower halves (rows 2 and 3) of the boards of a stage, in ascending order of their sums. A half
+// that no board of the stage has is -1.
 type halves struct {
 	codes    [2]*[1 << 16]int32 // of each row: its position among the rows that the half can have there, or -1
 	second   int32              // number of rows that the half can have in its second row
+	numbers  []int32            // of each pair of positions
 	rows     [][2]row
 	sums     []int32 // half of the sum of the small tiles
+	ofSum    []int32 // for each sum, the first half that has at least this sum; at the end the number of halves
 	left     []int32 // the half after a move
 	right    []int32
 	spawned  [][]int32 // for each empty cell: the half with a new 2, and with a new 4
-	gaps     []gaps
-	columns  []grid // the transposed board that has the tiles of this half only
-	firstRow int    // 0 or 2
-}
-
-// gaps says where a half has empty cells. From the gaps of both halves follows whether a board can be one after a move.
-type gaps struct {
-	left, right, up bool  // whether a tile has an empty cell before it, as seen by the move
-	open, occupied  uint8 // the columns with an empty cell, and those with a tile
+	packed   []packing // of the rows
+	columns  []grid    // the transposed board that has the tiles of this half only
+	firstRow int       // 0 or 2
 }
 
 // newHalves numbers the halves with a first row of the given ones and a second row of the given ones.
 func newHalves(m *moves, small, firstRow int, first, second []row) *halves {
 	h := &halves{codes: [2]*[1 << 16]int32{codesOf(first), codesOf(second)}, second: int32(len(second)), firstRow: firstRow}
-	for _, r0 := range first {
-		for _, r1 := range second {
-			h.rows = append(h.rows, [2]row{r0, r1})
-		}
-	}
+	h.sortBySum(small, first, second)
 	for _, rows := range h.rows {
-		h.sums = append(h.sums, smallSum(rows[0], small)+smallSum(rows[1], small))
 		h.left = append(h.left, h.index(m.toLeft[rows[0]], m.toLeft[rows[1]]))
 		h.right = append(h.right, h.index(m.toRight[rows[0]], m.toRight[rows[1]]))
 		h.spawned = append(h.spawned, h.withNewTile(rows, m))
-		h.gaps = append(h.gaps, gapsOf(rows, m))
+		h.packed = append(h.packed, m.rows[rows[0]].and(m.rows[rows[1]]))
 		h.columns = append(h.columns, (gridOf(rows[0], rows[1]) << (16 * firstRow)).transpose())
 	}
 	return h
+}
+
+// sortBySum fills in rows, numbers, sums and ofSum.
+func (h *halves) sortBySum(small int, first, second []row) {
+	var codesBySum [][]int32
+	for code := range int32(len(first) * len(second)) {
+		sum := smallSum(first[code/h.second], small) + smallSum(second[code%h.second], small)
+		for int(sum) >= len(codesBySum) {
+			codesBySum = append(codesBySum, nil)
+		}
+		codesBySum[sum] = append(codesBySum[sum], code)
+	}
+	h.numbers = make([]int32, len(first)*len(second))
+	for sum, codes := range codesBySum {
+		h.ofSum = append(h.ofSum, int32(len(h.rows)))
+		for _, code := range codes {
+			h.numbers[code] = int32(len(h.rows))
+			h.rows = append(h.rows, [2]row{first[code/h.second], second[code%h.second]})
+			h.sums = append(h.sums, int32(sum))
+		}
+	}
+	h.ofSum = append(h.ofSum, int32(len(h.rows)))
+}
+
+// withSum returns the halves with a sum: those from first to end-1.
+func (h *halves) withSum(sum int) (first, end int32) {
+	if sum < 0 || sum+1 >= len(h.ofSum) {
+		return 0, 0
+	}
+	return h.ofSum[sum], h.ofSum[sum+1]
 }
 
 // codesOf returns the position of each row in a list, or -1.
@@ -60,7 +81,7 @@ func (h *halves) index(r0, r1 row) int32 {
 	if code0|code1 < 0 {
 		return -1
 	}
-	return code0*h.second + code1
+	return h.numbers[code0*h.second+code1]
 }
 
 // indexIn returns the index of the half that a board has.
@@ -89,24 +110,6 @@ func (h *halves) withNewTile(rows [2]row, m *moves) (spawned []int32) {
 		}
 	}
 	return slices.Clip(spawned)
-}
-
-func gapsOf(rows [2]row, m *moves) (g gaps) {
-	for _, r := range rows {
-		g.left = g.left || !packed(r)
-		g.right = g.right || !packed(m.mirror[r])
-	}
-	for cell := range m.shape.Cols {
-		above, below := rows[0]>>(4*cell)&15 != 0, rows[1]>>(4*cell)&15 != 0
-		g.up = g.up || below && !above
-		if !above || !below {
-			g.open |= 1 << cell
-		}
-		if above || below {
-			g.occupied |= 1 << cell
-		}
-	}
-	return g
 }
 
 // smallSum returns half of the sum of the tiles below an exponent.

@@ -4,42 +4,30 @@ import "slices"
 
 // layout numbers the boards of a stage. A layer has all boards of the stage with one sum of small tiles. The number of a board in its layer is
 //
-//	start of its upper half + rank of its lower half
+//	start of its upper half + number of its lower half
 //
-// The rank counts the lower halves of equal sum, and the start counts the boards with smaller upper halves. So boards that differ only in the lower
-// half are neighbours, and so are their successors with a new tile in the upper half.
+// Lower halves of equal sum have consecutive numbers. So boards that differ only in the lower half are neighbours, and so are their successors with a
+// new tile in the upper half.
 type layout struct {
 	*Stage
 	upper *halves
-	lower *rankedHalves
-	// starts has the starts of the upper halves for each layer, and at the end the number of its boards. It is nil for a layer that is not numbered
-	// yet, or not needed any more.
+	lower *halves // lower halves have no locked tiles, so stages with equal small tiles share them
+	// starts has the starts of the upper halves for each layer, and at the end the number of its boards. The start of an upper half is the number of
+	// boards with smaller ones, less the number of the first lower half; it is modulo 2^32. It is nil for a layer that is not numbered yet, or not
+	// needed any more.
 	starts [][]uint32
 }
 
-// rankedHalves are lower halves with their ranks. They have no locked tiles, so stages with equal small tiles share them.
-type rankedHalves struct {
-	*halves
-	bySum [][]int32 // in the order of their ranks
-	rank  []uint32
-}
-
-// newRankedHalves returns the lower halves with tiles below an exponent.
-func newRankedHalves(m *moves, small int) *rankedHalves {
+// newLowerHalves returns the lower halves with tiles below an exponent.
+func newLowerHalves(m *moves, small int) *halves {
 	rows := [2][]row{{0}, {0}} // rows below the board are empty
 	for number := range min(2, m.shape.Rows-2) {
 		rows[number] = rowsWith(m.shape.Cols, small, nil, nil)
 	}
-	lower := &rankedHalves{halves: newHalves(m, small, 2, rows[0], rows[1])}
-	lower.bySum = make([][]int32, slices.Max(lower.sums)+1)
-	for half, sum := range lower.sums {
-		lower.rank = append(lower.rank, uint32(len(lower.bySum[sum])))
-		lower.bySum[sum] = append(lower.bySum[sum], int32(half))
-	}
-	return lower
+	return newHalves(m, small, 2, rows[0], rows[1])
 }
 
-func newLayout(stage *Stage, m *moves, lower *rankedHalves) *layout {
+func newLayout(stage *Stage, m *moves, lower *halves) *layout {
 	cols := m.shape.Cols
 	first := rowsWith(cols, stage.Small, stage.Locked[:stage.Upper], stage.Columns)
 	second := rowsWith(cols, stage.Small, stage.Locked[stage.Upper:], nil)
@@ -85,25 +73,23 @@ func hasLocked(r row, small int, locked, columns []int) bool {
 func (l *layout) numberLayer(layer int) {
 	starts := make([]uint32, len(l.upper.rows)+1)
 	next := uint32(0)
-	for half := range l.upper.rows {
-		starts[half] = next
-		next += uint32(len(l.lowerHalves(layer, half)))
+	for upper := range l.upper.rows {
+		first, end := l.lowerHalves(layer, upper)
+		starts[upper] = next - uint32(first)
+		next += uint32(end - first)
 	}
 	starts[len(l.upper.rows)] = next
 	l.starts[layer] = starts
 }
 
-// lowerHalves returns the lower halves that make a board of a layer with an upper half.
-func (l *layout) lowerHalves(layer, upper int) []int32 {
-	if sum := layer - int(l.upper.sums[upper]); sum >= 0 && sum < len(l.lower.bySum) {
-		return l.lower.bySum[sum]
-	}
-	return nil
+// lowerHalves returns the lower halves that make a board of a layer with an upper half: those from first to end-1.
+func (l *layout) lowerHalves(layer, upper int) (first, end int32) {
+	return l.lower.withSum(layer - int(l.upper.sums[upper]))
 }
 
 // number returns the number of the board with the given halves in its layer. The starts of the layer must be known.
 func (l *layout) number(layer int, upper, lower int32) uint32 {
-	return l.starts[layer][upper] + l.lower.rank[lower]
+	return l.starts[layer][upper] + uint32(lower)
 }
 
 // find returns the halves and the layer of a board. ok is false if the board does not belong to the stage.

@@ -44,7 +44,7 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 	}
 	s := &solver{
 		Plan: plan, moves: moves, ctx: ctx, workers: cmp.Or(options.Workers, runtime.GOMAXPROCS(0)),
-		stages: make([]*stageValues, len(plan.Stages)), lowers: map[int]*rankedHalves{},
+		stages: make([]*stageValues, len(plan.Stages)), lowers: map[int]*halves{},
 	}
 	for stage := len(plan.Stages) - 1; stage >= 0; stage-- {
 		if err := s.solve(stage, plan.greatestEntry(stage)); err != nil {

@@ -39,28 +39,28 @@ func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
 
 // meanOf is the method mean. twos and fours are the layers of the boards with a new 2 and with a new 4.
 func (s *stageValues) meanOf(upper, lower int32, twos, fours *layerValues) uint32 {
-	above, below, rank := s.upper.spawned[upper], s.lower.spawned[lower], s.lower.rank
+	above, below := s.upper.spawned[upper], s.lower.spawned[lower]
 	if len(above)+len(below) == 0 {
 		return 0
 	}
 	sum := uint64(0)
 	if twos.values != nil {
 		for i := 0; i < len(above); i += 2 {
-			sum += uint64(twos.values[twos.starts[above[i]]+rank[lower]])
+			sum += uint64(twos.values[twos.starts[above[i]]+uint32(lower)])
 		}
 		start := twos.starts[upper]
 		for i := 0; i < len(below); i += 2 {
-			sum += uint64(twos.values[start+rank[below[i]]])
+			sum += uint64(twos.values[start+uint32(below[i])])
 		}
 		sum *= game.FourOdds - 1
 	}
 	if fours.values != nil {
 		for i := 1; i < len(above); i += 2 {
-			sum += uint64(fours.values[fours.starts[above[i]]+rank[lower]])
+			sum += uint64(fours.values[fours.starts[above[i]]+uint32(lower)])
 		}
 		start := fours.starts[upper]
 		for i := 1; i < len(below); i += 2 {
-			sum += uint64(fours.values[start+rank[below[i]]])
+			sum += uint64(fours.values[start+uint32(below[i])])
 		}
 	}
 	return uint32(sum / uint64(game.FourOdds*(len(above)+len(below))/2))
@@ -75,8 +75,8 @@ type solver struct {
 	*moves
 	ctx     context.Context
 	workers int
-	stages  []*stageValues        // nil before they are computed, and when no stage needs them any more
-	lowers  map[int]*rankedHalves // by the exponent below which tiles are small
+	stages  []*stageValues  // nil before they are computed, and when no stage needs them any more
+	lowers  map[int]*halves // by the exponent below which tiles are small
 }
 
 // solve computes the values of a stage from those of the later ones. It keeps the layers up to keep for earlier stages.
@@ -84,7 +84,7 @@ func (s *solver) solve(stage, keep int) error {
 	description := &s.Plan.Stages[stage]
 	lower := s.lowers[description.Small]
 	if lower == nil {
-		lower = newRankedHalves(s.moves, description.Small)
+		lower = newLowerHalves(s.moves, description.Small)
 		s.lowers[description.Small] = lower
 	}
 	current := &stageValues{layout: newLayout(description, s.moves, lower)}
@@ -115,7 +115,11 @@ type stagePass struct {
 	sameLocked *stageValues
 	// locksSmall is whether small tiles of this stage are locked in a later one.
 	locksSmall bool
-	layer      int // the layer that is being computed
+	// symmetric is whether the mirror image of a board of the stage can belong to the stage.
+	symmetric bool
+	// columnsOfMeans says which columns a board of the stage can have after a move, and columnsOfValues those of boards with a new tile.
+	columnsOfMeans, columnsOfValues packing
+	layer                           int // the layer that is being computed
 	// means has the mean value of each board of the layer over the new tiles, for boards after a move. Others may have 0.
 	means []uint32
 }
@@ -128,7 +132,27 @@ func (s *solver) newPass(stage int) *stagePass {
 	if len(pass.later) > 0 && pass.later[0].Upper == pass.Upper && slices.Equal(pass.later[0].Locked, pass.Locked) {
 		pass.sameLocked = pass.later[0]
 	}
+	pass.symmetric = palindrome(pass.Locked[:pass.Upper]) && palindrome(pass.Locked[pass.Upper:])
+	pass.columnsOfMeans, pass.columnsOfValues = packedToFirst, packedToFirst<<withoutNewTile
+	if len(pass.Locked) < 2 {
+		pass.columnsOfMeans |= packedToLast
+	}
+	for _, earlier := range s.Plan.Stages[max(0, stage-lookAhead) : stage+1] {
+		if len(earlier.Locked) < 2 {
+			pass.columnsOfValues |= packedToLast << withoutNewTile
+		}
+	}
 	return pass
+}
+
+// palindrome reports whether a list equals its reverse.
+func palindrome(list []int) bool {
+	for i, element := range list {
+		if element != list[len(list)-1-i] {
+			return false
+		}
+	}
+	return true
 }
 
 // solveLayer computes the values of a layer from those of the next two: first the means of its boards as boards after a move, then the best moves.
@@ -154,17 +178,23 @@ func (p *stagePass) forUpperHalves(work func(upper int)) error {
 	return nil
 }
 
-// computeMeans computes the means of the boards with an upper half.
+// computeMeans computes the means of the boards with an upper half that may be boards after a move.
 func (p *stagePass) computeMeans(upperHalf int) {
 	upper := int32(upperHalf)
-	number := p.starts[p.layer][upper]
-	twos, fours := p.layerValues(p.layer+1), p.layerValues(p.layer+2)
-	for _, lower := range p.lowerHalves(p.layer, upperHalf) {
-		if p.mayFollowMove(upper, lower) {
-			p.means[number] = max(p.meanOf(upper, lower, &twos, &fours), p.meanWithSameLocked(upper, lower))
+	start, twos, fours := p.starts[p.layer][upper], p.layerValues(p.layer+1), p.layerValues(p.layer+2)
+	const rows = packedToFirst | packedToLast
+	packed, columns := p.upper.packed[upper], p.upper.columns[upper]
+	for lower, end := p.lowerHalves(p.layer, upperHalf); lower < end; lower++ {
+		if packed&p.lower.packed[lower]&rows != 0 || p.packedColumns(columns|p.lower.columns[lower])&p.columnsOfMeans != 0 {
+			p.means[start+uint32(lower)] = max(p.meanOf(upper, lower, &twos, &fours), p.meanWithSameLocked(upper, lower))
 		}
-		number++
 	}
+}
+
+// packedColumns returns the packing of the columns of a transposed board.
+func (p *stagePass) packedColumns(columns grid) packing {
+	table := p.moves.columns
+	return table[columns.row(0)].and(table[columns.row(1)]).and(table[columns.row(2)].and(table[columns.row(3)]))
 }
 
 // meanWithSameLocked returns the mean of a board in the next stage, if it belongs to that stage, too, because both have the same locked tiles; otherwise 0.
@@ -179,28 +209,24 @@ func (p *stagePass) meanWithSameLocked(upper, lower int32) uint32 {
 	return p.sameLocked.mean(nextUpper, nextLower, layer)
 }
 
-// mayFollowMove reports whether the board with the given halves, or an image of it, may be one after a move. With several locked tiles, an image is a
-// reflection. So the tiles lie at the left, at the right or at the top, without gaps.
-func (p *stagePass) mayFollowMove(upper, lower int32) bool {
-	above, below := &p.upper.gaps[upper], &p.lower.gaps[lower]
-	return len(p.Locked) < 2 || !above.left && !below.left || !above.right && !below.right ||
-		!above.up && !below.up && above.open&below.occupied == 0
-}
-
-// computeValues computes the values of the boards with an upper half.
+// computeValues computes the values of the boards with an upper half that may have a new tile, a 2 or a 4: without it, they may be boards after a move,
+// or be empty but for the first tile. The values of other boards are not used.
 func (p *stagePass) computeValues(upperHalf int) {
 	upper := int32(upperHalf)
-	number := p.starts[p.layer][upper]
-	values := p.values[p.layer]
-	for _, lower := range p.lowerHalves(p.layer, upperHalf) {
-		values[number] = p.bestMove(upper, lower)
-		number++
+	start, values := p.starts[p.layer][upper], p.values[p.layer]
+	const rows = (packedToFirst | packedToLast) << withoutNewTile
+	packed, columns := p.upper.packed[upper], p.upper.columns[upper]
+	all := len(p.Locked) == 0 && p.layer <= 2*halfValue(2)
+	for lower, end := p.lowerHalves(p.layer, upperHalf); lower < end; lower++ {
+		board := columns | p.lower.columns[lower]
+		if packed.and(p.lower.packed[lower])&rows != 0 || p.packedColumns(board)&p.columnsOfValues != 0 || all {
+			values[start+uint32(lower)] = p.bestMove(upper, lower, board)
+		}
 	}
 }
 
-// bestMove returns the value of the best move.
-func (p *stagePass) bestMove(upper, lower int32) uint32 {
-	columns := p.upper.columns[upper] | p.lower.columns[lower]
+// bestMove returns the value of the best move. columns is the transposed board.
+func (p *stagePass) bestMove(upper, lower int32, columns grid) uint32 {
 	return max(
 		p.sideways(upper, lower, p.upper.left[upper], p.lower.left[lower], p.toLeft),
 		p.sideways(upper, lower, p.upper.right[upper], p.lower.right[lower], p.toRight),
@@ -259,19 +285,23 @@ func (p *stagePass) afterLeaving(moved grid) (value uint32) {
 	if moved.tilesFrom(p.Max) > 0 {
 		return Scale
 	}
-	images, number := p.images(moved)
-	if len(p.Locked) > 1 {
-		number = 2 // locked tiles in a row determine all but the reflection
+	large := moved.tilesFrom(p.Small)
+	if large == len(p.Locked) && !p.symmetric && !p.locksSmall {
+		return 0
 	}
+	images, number := p.images(moved, len(p.Locked) > 1) // locked tiles in a row determine all but the reflection
 	for _, image := range images[1:number] {
 		if upper, lower, layer, ok := p.find(image); ok && layer == p.layer {
 			return p.means[p.number(layer, upper, lower)]
 		}
 	}
-	if moved.tilesFrom(p.Small) == len(p.Locked) && !p.locksSmall {
+	if large == len(p.Locked) && !p.locksSmall {
 		return 0 // no locked tile was made or merged
 	}
 	for _, next := range p.later {
+		if moved.tilesFrom(next.Small) != len(next.Locked) {
+			continue
+		}
 		for _, image := range images[:number] {
 			if upper, lower, layer, ok := next.find(image); ok {
 				value = max(value, next.mean(upper, lower, layer))
