@@ -40,8 +40,8 @@ func (s *Stages) Probability() *big.Rat { return big.NewRat(int64(s.Lower), Stag
 //   - if it belongs to the stage, or for a move down with two or more locked tiles if its reflection does, the mean over the new tiles; if the next
 //     stage has the same locked tiles and the board belongs to it, too, the greater mean;
 //   - else, if an image of it belongs to the stage, the mean over the new tiles on the image;
-//   - else the greatest mean over the new tiles on one of its images that belongs to one of the next 16 stages, in that stage. It counts 0 if the
-//     move has changed the number of tiles from the value "small" on in none of these ways: the number is that of the locked tiles, and none of the
+//   - else the greatest mean over the new tiles on one of its images that belongs to one of the next 16 stages, in that stage. Not counted are those
+//     that have the same locked tiles in the same rows as the stage before them. It counts 0 if the move has changed the number of tiles from the value "small" on in none of these ways: the number is that of the locked tiles, and none of the
 //     next 16 stages locks a tile that is small here.
 //
 // With two or more locked tiles, images are the board and its reflection with the columns reversed; after a move down that the second item does not
@@ -193,6 +193,7 @@ func (k *stageChecker) checkBound() error {
 		if err != nil {
 			return fmt.Errorf("stage %d: %w", number+1, err)
 		}
+		table.continues = number > 0 && line.sameLocked(&k.stages[number-1])
 		if err := table.compute(k.ctx, k.workers, k.greatestEntry(number)); err != nil {
 			return context.Cause(k.ctx)
 		}
@@ -217,6 +218,11 @@ func (k *stageChecker) greatestEntry(number int) int {
 		greatest = max(greatest, earlier.lockedSum()+earlier.sum/2-k.stages[number].lockedSum()+2)
 	}
 	return greatest
+}
+
+// sameLocked reports whether two stages have the same locked tiles in the same rows.
+func (s *stageLine) sameLocked(other *stageLine) bool {
+	return s.upper == other.upper && slices.Equal(s.locked, other.locked)
 }
 
 // lockedSum returns the sum of the locked tiles, halved, because all sums are even.

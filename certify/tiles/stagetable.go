@@ -18,6 +18,7 @@ type stageTable struct {
 	later  []*stageTable // the next stages
 	// sameLocked is the next stage, if it has the same locked tiles in the same rows; otherwise nil.
 	sameLocked *stageTable
+	continues  bool // whether the stage before this one has the same locked tiles in the same rows
 	// locksSmall is whether a later stage can have a locked tile that is small in this one.
 	locksSmall   bool
 	tops         *halfBoards
@@ -51,7 +52,7 @@ const maxHalfBoards = 1 << 23
 
 func newStageTable(rules *stageBoard, line *stageLine, maxExp int, later []*stageTable) (*stageTable, error) {
 	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, later: later}
-	if len(later) > 0 && later[0].upper == line.upper && slices.Equal(later[0].locked, line.locked) {
+	if len(later) > 0 && later[0].continues {
 		t.sameLocked = later[0]
 	}
 	t.locksSmall = slices.ContainsFunc(later, func(next *stageTable) bool { return next.small < line.small })
@@ -344,6 +345,9 @@ func (t *stageTable) valueOutside(moved stageCells, first, means []uint32) (best
 		return 0
 	}
 	for _, next := range t.later {
+		if next.continues {
+			continue
+		}
 		for _, image := range images[:number] {
 			if top, bottom, belongs := next.halvesOf(image); belongs {
 				best = max(best, next.mean(top, bottom))

@@ -29,6 +29,40 @@ func (s *Stage) lockedSum() (halfSum int) {
 	return halfSum
 }
 
+// sameLocked reports whether two stages have the same locked tiles in the same rows.
+func (s *Stage) sameLocked(other *Stage) bool {
+	return s.Upper == other.Upper && slices.Equal(s.Locked, other.Locked)
+}
+
+// leadsTo reports whether a move on a board of the stage can make the locked tiles of another stage, or leave them, wherever they lie. In a move, a tile
+// merges at most once.
+func (s *Stage) leadsTo(next *Stage) bool {
+	count := func(locked []int, exponent int) (number int) {
+		for _, tile := range locked {
+			if tile == exponent {
+				number++
+			}
+		}
+		return number
+	}
+	merged := 0 // pairs of locked tiles of the exponent that merge
+	for exponent := maxExponent; exponent >= next.Small; exponent-- {
+		// The locked tiles of this exponent in the next stage that are not such tiles now are made from pairs of the exponent below.
+		made := count(next.Locked, exponent) - count(s.Locked, exponent) + 2*merged
+		switch {
+		case made < 0:
+			return false
+		case exponent <= s.Small:
+			merged = 0 // they are made from small tiles, or are small tiles
+		case 2*made > count(s.Locked, exponent-1):
+			return false
+		default:
+			merged = made
+		}
+	}
+	return true
+}
+
 // halfValue returns half of the value of a tile, and 0 for an empty cell. Sums of tiles are even, so all sums here are halved.
 func halfValue(exponent int) int { return 1 << exponent >> 1 }
 
@@ -38,6 +72,9 @@ type Plan struct {
 	Max    int // exponent of the winning tile
 	Stages []Stage
 }
+
+// maxExponent is the greatest exponent of a winning tile.
+const maxExponent = 14
 
 // briefSlack is how much the sum of the small tiles may grow in a stage of few moves.
 const briefSlack = 8
@@ -87,7 +124,7 @@ func checkPlan(shape game.Shape, maxExp int, units []int, slack int) error {
 	switch {
 	case min(shape.Rows, shape.Cols) < 2 || max(shape.Rows, shape.Cols) > 4:
 		return fmt.Errorf("the board is %s, want 2 to 4 rows and columns", shape)
-	case maxExp < 3 || maxExp > 14:
+	case maxExp < 3 || maxExp > maxExponent:
 		return fmt.Errorf("the winning tile is %d, want 8 to 16384", game.Value(maxExp))
 	case len(units) == 0:
 		return errors.New("no units are given, want the tile to make for each number of locked tiles")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"runtime"
@@ -45,13 +46,17 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 	s := &solver{
 		Plan: plan, moves: moves, ctx: ctx, workers: cmp.Or(options.Workers, runtime.GOMAXPROCS(0)),
 		stages: make([]*stageValues, len(plan.Stages)), lowers: map[int]*halves{},
+		buffers: new(buffers),
 	}
 	for stage := len(plan.Stages) - 1; stage >= 0; stage-- {
 		if err := s.solve(stage, plan.greatestEntry(stage)); err != nil {
 			return nil, err
 		}
-		if unneeded := stage + lookAhead; unneeded < len(s.stages) {
-			s.stages[unneeded] = nil
+		for later := max(1, stage); later < min(stage+1+lookAhead, len(s.stages)); later++ {
+			if plan.firstSource(later) == stage {
+				s.stages[later].free(0, s.buffers)
+				s.stages[later] = nil
+			}
 		}
 		if options.Progress != nil {
 			options.Progress(len(plan.Stages) - stage)
@@ -66,11 +71,36 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 	return &Proof{Plan: plan, Bound: s.firstTiles(), Boards: boards}, nil
 }
 
+// sources yields the earlier stages that lead to a stage, the first one first.
+func (p *Plan) sources(stage int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for earlier := max(0, stage-lookAhead); earlier < stage; earlier++ {
+			if p.leads(earlier, stage) && !yield(earlier) {
+				return
+			}
+		}
+	}
+}
+
+// leads reports whether a stage leads to a later one. A stage with the same locked tiles as the one before it is entered from that one only.
+func (p *Plan) leads(stage, later int) bool {
+	next := &p.Stages[later]
+	return (later == stage+1 || !next.sameLocked(&p.Stages[later-1])) && p.Stages[stage].leadsTo(next)
+}
+
+// firstSource returns the first stage that leads to a stage, or the stage itself if none does.
+func (p *Plan) firstSource(stage int) int {
+	for source := range p.sources(stage) {
+		return source
+	}
+	return stage
+}
+
 // greatestEntry returns the greatest layer of a stage whose values another stage, or the start of the game, can use.
 func (p *Plan) greatestEntry(stage int) (layer int) {
 	layer = 2 * halfValue(2) // the first two tiles
-	for earlier := max(0, stage-lookAhead); earlier < stage; earlier++ {
-		all := p.Stages[earlier].lockedSum() + p.Stages[earlier].Sum/2
+	for source := range p.sources(stage) {
+		all := p.Stages[source].lockedSum() + p.Stages[source].Sum/2
 		layer = max(layer, all-p.Stages[stage].lockedSum()+halfValue(2))
 	}
 	return min(layer, p.Stages[stage].Sum/2)
@@ -132,6 +162,9 @@ func (p *Plan) memoryOf(stage int, sizes [][]int64) int64 {
 		greatest = max(greatest, needed)
 	}
 	for later := stage; later < min(stage+1+lookAhead, len(p.Stages)); later++ {
+		if p.firstSource(later) > stage {
+			continue
+		}
 		for _, size := range sizes[later][:p.greatestEntry(later)+1] {
 			greatest += size
 		}

@@ -233,7 +233,7 @@ func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) (best 
 	}
 	if _, belongs := d.smallSum(stage, moved); belongs {
 		best = d.mean(stage, moved)
-		if next := stage + 1; next < len(d.Stages) && d.Stages[next].Upper == s.Upper && slices.Equal(d.Stages[next].Locked, s.Locked) {
+		if next := stage + 1; next < len(d.Stages) && d.continues(next) {
 			if _, belongs := d.smallSum(next, moved); belongs {
 				best = max(best, d.mean(next, moved))
 			}
@@ -244,6 +244,12 @@ func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) (best 
 		return 0
 	}
 	return d.ofImages(stage, moved, isHeld)
+}
+
+// continues reports whether a stage has the same locked tiles as the one before it, in the same rows.
+func (d *definition) continues(stage int) bool {
+	before, s := &d.Stages[stage-1], &d.Stages[stage]
+	return s.Upper == before.Upper && slices.Equal(s.Locked, before.Locked)
 }
 
 // ofImages returns what a board after a move counts that does not belong to the stage.
@@ -271,6 +277,9 @@ func (d *definition) ofImages(stage int, moved game.Board, isHeld bool) (best ui
 		return 0
 	}
 	for i := range later {
+		if d.continues(stage + 1 + i) {
+			continue
+		}
 		for _, image := range images {
 			if _, belongs := d.smallSum(stage+1+i, image); belongs {
 				best = max(best, d.mean(stage+1+i, image))

@@ -77,6 +77,7 @@ type solver struct {
 	workers int
 	stages  []*stageValues  // nil before they are computed, and when no stage needs them any more
 	lowers  map[int]*halves // by the exponent below which tiles are small
+	buffers *buffers
 }
 
 // solve computes the values of a stage from those of the later ones. It keeps the layers up to keep for earlier stages.
@@ -96,22 +97,69 @@ func (s *solver) solve(stage, keep int) error {
 		if err := pass.solveLayer(layer); err != nil {
 			return err
 		}
-		if used := layer + 2; used < len(current.starts) && used > keep {
-			current.values[used], current.starts[used] = nil, nil
+		if unused := max(layer+2, keep+1); unused < len(current.starts) {
+			current.free(unused, s.buffers)
 		}
 	}
-	for layer := keep + 1; layer < len(current.starts); layer++ {
-		current.values[layer], current.starts[layer] = nil, nil
-	}
+	current.free(keep+1, s.buffers)
+	s.buffers.put(pass.means)
 	return nil
+}
+
+// free gives the layers from the given one on back.
+func (s *stageValues) free(from int, buffers *buffers) {
+	for layer := from; layer < len(s.starts); layer++ {
+		buffers.put(s.values[layer])
+		s.values[layer], s.starts[layer] = nil, nil
+	}
+}
+
+// buffers has arrays that are not used any more.
+type buffers struct{ unused [][]uint32 }
+
+// maxUnused is the greatest number of unused arrays: as many as the layers that a stage computes with.
+const maxUnused = 4
+
+// put adds an array, which may be nil. It may drop the smallest one.
+func (b *buffers) put(array []uint32) {
+	if array == nil {
+		return
+	}
+	b.unused = append(b.unused, array)
+	if len(b.unused) > maxUnused {
+		smallest := 0
+		for i := range b.unused {
+			if cap(b.unused[i]) < cap(b.unused[smallest]) {
+				smallest = i
+			}
+		}
+		b.unused = slices.Delete(b.unused, smallest, smallest+1)
+	}
+}
+
+// get returns an array of zeros.
+func (b *buffers) get(length uint32) []uint32 {
+	best := -1 // the smallest array that is large enough
+	for i := range b.unused {
+		if size := cap(b.unused[i]); size >= int(length) && (best < 0 || size < cap(b.unused[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return make([]uint32, length)
+	}
+	array := b.unused[best][:length]
+	b.unused = slices.Delete(b.unused, best, best+1)
+	clear(array)
+	return array
 }
 
 // stagePass computes the layers of a stage, one after the other.
 type stagePass struct {
 	*solver
 	*stageValues
-	later []*stageValues // the stages to which a move can lead
-	// sameLocked is the next stage, if it has the same locked tiles and smaller small tiles; otherwise nil.
+	later []*stageValues // the stages with other locked tiles to which a move can lead
+	// sameLocked is the next stage, if it has the same locked tiles in the same rows; otherwise nil.
 	sameLocked *stageValues
 	// locksSmall is whether small tiles of this stage are locked in a later one.
 	locksSmall bool
@@ -125,12 +173,16 @@ type stagePass struct {
 }
 
 func (s *solver) newPass(stage int) *stagePass {
-	pass := &stagePass{solver: s, stageValues: s.stages[stage], later: s.stages[stage+1 : min(stage+1+lookAhead, len(s.stages))]}
-	for _, next := range pass.later {
+	pass := &stagePass{solver: s, stageValues: s.stages[stage]}
+	for later := stage + 1; later < min(stage+1+lookAhead, len(s.stages)); later++ {
+		next := &s.Plan.Stages[later]
 		pass.locksSmall = pass.locksSmall || next.Small < pass.Small
-	}
-	if len(pass.later) > 0 && pass.later[0].Upper == pass.Upper && slices.Equal(pass.later[0].Locked, pass.Locked) {
-		pass.sameLocked = pass.later[0]
+		switch {
+		case later == stage+1 && next.sameLocked(pass.Stage):
+			pass.sameLocked = s.stages[later]
+		case s.leads(stage, later):
+			pass.later = append(pass.later, s.stages[later])
+		}
 	}
 	pass.symmetric = palindrome(pass.Locked[:pass.Upper]) && palindrome(pass.Locked[pass.Upper:])
 	pass.columnsOfMeans, pass.columnsOfValues = packedToFirst, packedToFirst<<withoutNewTile
@@ -158,11 +210,12 @@ func palindrome(list []int) bool {
 // solveLayer computes the values of a layer from those of the next two: first the means of its boards as boards after a move, then the best moves.
 func (p *stagePass) solveLayer(layer int) error {
 	size := p.starts[layer][len(p.upper.rows)]
-	p.layer, p.means = layer, make([]uint32, size)
+	p.buffers.put(p.means)
+	p.layer, p.means = layer, p.buffers.get(size)
 	if err := p.forUpperHalves(p.computeMeans); err != nil {
 		return err
 	}
-	p.values[layer] = make([]uint32, size)
+	p.values[layer] = p.buffers.get(size)
 	return p.forUpperHalves(p.computeValues)
 }
 
@@ -299,9 +352,6 @@ func (p *stagePass) afterLeaving(moved grid) (value uint32) {
 		return 0 // no locked tile was made or merged
 	}
 	for _, next := range p.later {
-		if moved.tilesFrom(next.Small) != len(next.Locked) {
-			continue
-		}
 		for _, image := range images[:number] {
 			if upper, lower, layer, ok := next.find(image); ok {
 				value = max(value, next.mean(upper, lower, layer))
