@@ -39,7 +39,7 @@ func (s *Stages) Probability() *big.Rat { return big.NewRat(int64(s.Lower), Stag
 //   - 1 if it has the winning tile;
 //   - if it belongs to the stage, or for a move down with two or more locked tiles if its reflection does, the mean over the new tiles; if the next
 //     stage has the same locked tiles and the board belongs to it, too, the greater mean;
-//   - else, if an image of it belongs to the stage, the mean over the new tiles on the image;
+//   - else, if an image of it belongs to the stage, the same for the image;
 //   - else the greatest mean over the new tiles on one of its images that belongs to one of the next 16 stages, in that stage. Not counted are those
 //     that have the same locked tiles in the same rows as the stage before them. It counts 0 if the move has changed the number of tiles from the value "small" on in none of these ways: the number is that of the locked tiles, and none of the
 //     next 16 stages locks a tile that is small here.

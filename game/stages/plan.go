@@ -76,17 +76,20 @@ type Plan struct {
 // maxExponent is the greatest exponent of a winning tile.
 const maxExponent = 14
 
-// briefSlack is how much the sum of the small tiles may grow in a stage of few moves.
-const briefSlack = 8
+// The sums of small tiles that may be added in a stage of few moves, which merges locked tiles, and in one that locks tiles left behind.
+const (
+	briefSlack = 8
+	leftSlack  = 12
+)
 
 // NewPlan returns the plan that makes 2^maxExp from units. With n locked tiles, the next tile to make is 2^units[n], or the last locked tile if that
-// is smaller; the last element of units holds for all greater numbers, too. Equal tiles are merged as soon as there are two. The sum of the small
-// tiles may exceed the unit by slack: a greater slack gives a better bound and takes more time.
+// is smaller. Equal tiles are merged as soon as there are two. The sum of the small tiles may exceed the unit by slack[n]: a greater slack gives a better
+// bound and takes more time. The last elements of units and slack hold for all greater numbers, too.
 //
 // The plan has two ways to place the locked tiles: as many of them in row 0 as it holds, or one less, so that a small tile keeps row 0 full when locked
 // tiles merge. A row that is not full can be forced to move, and a new tile before the locked ones then blocks them. The player can change from one
 // way to the other.
-func NewPlan(shape game.Shape, maxExp int, units []int, slack int) (*Plan, error) {
+func NewPlan(shape game.Shape, maxExp int, units, slack []int) (*Plan, error) {
 	if err := checkPlan(shape, maxExp, units, slack); err != nil {
 		return nil, err
 	}
@@ -120,7 +123,7 @@ func compareStages(first, second Stage) int {
 const leastSmall = 3
 
 // checkPlan returns an error if the arguments of NewPlan are not valid.
-func checkPlan(shape game.Shape, maxExp int, units []int, slack int) error {
+func checkPlan(shape game.Shape, maxExp int, units, slack []int) error {
 	switch {
 	case min(shape.Rows, shape.Cols) < 2 || max(shape.Rows, shape.Cols) > 4:
 		return fmt.Errorf("the board is %s, want 2 to 4 rows and columns", shape)
@@ -128,8 +131,13 @@ func checkPlan(shape game.Shape, maxExp int, units []int, slack int) error {
 		return fmt.Errorf("the winning tile is %d, want 8 to 16384", game.Value(maxExp))
 	case len(units) == 0:
 		return errors.New("no units are given, want the tile to make for each number of locked tiles")
-	case slack < 0 || slack%2 != 0 || slack > 1<<12:
-		return fmt.Errorf("the slack is %d, want an even number from 0 to 4096", slack)
+	case len(slack) == 0:
+		return errors.New("no slack is given, want one for each number of locked tiles")
+	}
+	for _, sum := range slack {
+		if sum < 0 || sum%2 != 0 || sum > 1<<12 {
+			return fmt.Errorf("a slack is %d, want an even number from 0 to 4096", sum)
+		}
 	}
 	for _, unit := range units {
 		if unit < leastSmall || unit > maxExp {
@@ -142,44 +150,58 @@ func checkPlan(shape game.Shape, maxExp int, units []int, slack int) error {
 // planBuilder adds the stages of a plan.
 type planBuilder struct {
 	*Plan
-	units []int
-	slack int
+	units, slack []int // by the number of locked tiles
 }
 
 // addStages adds the stages with at most limit locked tiles in row 0.
 func (b *planBuilder) addStages(limit int) error {
 	var locked []int
-	previousUnit := 0
+	previousUnit, left := 0, 0 // left is the slack of the stage that ended last: at most this sum of small tiles is left behind
 	for !slices.Equal(locked, []int{b.Max}) {
-		unit := b.units[min(len(locked), limit, len(b.units)-1)]
-		if len(locked) > 0 {
-			unit = min(unit, locked[len(locked)-1])
-		}
+		unit, slack := b.unitFor(locked, limit), atOrLast(b.slack, len(locked))
 		if previousUnit > unit {
-			b.add(locked, limit, previousUnit, 2*briefSlack) // it ends when the tiles that were left behind are locked or have merged
+			b.add(locked, limit, previousUnit, max(slack, left)+leftSlack) // it ends when the tiles that were left behind are locked or have merged
 		}
-		b.add(locked, limit, unit, game.Value(unit))
+		b.add(locked, limit, unit, slack+game.Value(unit))
 		locked = append(slices.Clone(locked), unit)
 		if n := len(locked); 1 < n && n <= limit {
-			b.add(locked, len(locked)-1, unit, briefSlack) // the unit lies in row 1, and may move up
+			b.add(locked, len(locked)-1, unit, slack+briefSlack) // the unit lies in row 1, and may move up
 		}
 		for n := len(locked); n > 1 && locked[n-1] == locked[n-2]; n = len(locked) {
-			b.add(locked, limit, unit, briefSlack)
+			b.add(locked, limit, unit, slack+briefSlack)
 			locked = append(slices.Clone(locked[:n-2]), locked[n-1]+1)
 		}
 		if len(locked) > limit+b.Shape.Cols {
 			return fmt.Errorf("units of %d to %d need more locked tiles than two rows of %s hold, want larger units",
 				game.Value(slices.Min(b.units)), game.Value(slices.Max(b.units)), b.Shape)
 		}
-		previousUnit = unit
+		previousUnit, left = unit, slack
 	}
 	return nil
 }
 
-// add adds a stage with at most limit locked tiles in row 0, which must lie there without gaps unless two of them are to merge. The sum of its small
-// tiles exceeds the slack by more. A single locked tile of row 0 lies in the left half, because a reflection leads from the right half to the left one.
-func (b *planBuilder) add(locked []int, limit, small, more int) {
-	stage := Stage{Locked: locked, Upper: min(len(locked), limit), Small: small, Sum: b.slack + more}
+// unitFor returns the next tile to make, at most the last locked one. The one that fills row 0 is as large as the next one in the list, if it is smaller
+// than the last locked tile then.
+func (b *planBuilder) unitFor(locked []int, limit int) int {
+	n := min(len(locked), limit)
+	unit := atOrLast(b.units, n)
+	if n == 0 {
+		return unit
+	}
+	last := locked[len(locked)-1]
+	if n == b.Shape.Cols-1 && n < limit {
+		unit = max(unit, min(atOrLast(b.units, n+1), last-1))
+	}
+	return min(unit, last)
+}
+
+// atOrLast returns an element of a list, or the last one if the list is shorter.
+func atOrLast(list []int, index int) int { return list[min(index, len(list)-1)] }
+
+// add adds a stage with at most limit locked tiles in row 0, which must lie there without gaps unless two of them are to merge. A single locked
+// tile of row 0 lies in the left half, because a reflection leads from the right half to the left one.
+func (b *planBuilder) add(locked []int, limit, small, sum int) {
+	stage := Stage{Locked: locked, Upper: min(len(locked), limit), Small: small, Sum: sum}
 	upper := locked[:stage.Upper]
 	if n := len(upper); n > 0 && !(n > 1 && upper[n-1] == upper[n-2]) {
 		last := b.Shape.Cols - n

@@ -73,7 +73,7 @@ func TestProve(t *testing.T) {
 			if shape.Cells() > 6 {
 				needs.NotShort(t, "the race detector makes it slow")
 			}
-			plan, err := stages.NewPlan(shape, x.maxExp, x.units, x.slack)
+			plan, err := stages.NewPlan(shape, x.maxExp, x.units, []int{x.slack})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +222,7 @@ func (d *definition) mean(stage int, board game.Board) uint32 {
 }
 
 // afterMove returns what a board after a move counts.
-func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) (best uint32) {
+func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) uint32 {
 	if moved.AtLeast(d.Max) {
 		return stages.Scale
 	}
@@ -232,18 +232,23 @@ func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) (best 
 		moved = d.rules.Apply(game.FlipV, moved)
 	}
 	if _, belongs := d.smallSum(stage, moved); belongs {
-		best = d.mean(stage, moved)
-		if next := stage + 1; next < len(d.Stages) && d.continues(next) {
-			if _, belongs := d.smallSum(next, moved); belongs {
-				best = max(best, d.mean(next, moved))
-			}
-		}
-		return best
+		return d.inStage(stage, moved)
 	}
 	if isHeld && dir == game.Down {
 		return 0
 	}
 	return d.ofImages(stage, moved, isHeld)
+}
+
+// inStage returns what a board after a move counts that belongs to the stage.
+func (d *definition) inStage(stage int, moved game.Board) uint32 {
+	mean := d.mean(stage, moved)
+	if next := stage + 1; next < len(d.Stages) && d.continues(next) {
+		if _, belongs := d.smallSum(next, moved); belongs {
+			return max(mean, d.mean(next, moved))
+		}
+	}
+	return mean
 }
 
 // continues reports whether a stage has the same locked tiles as the one before it, in the same rows.
@@ -262,7 +267,7 @@ func (d *definition) ofImages(stage int, moved game.Board, isHeld bool) (best ui
 	}
 	for _, image := range images {
 		if _, belongs := d.smallSum(stage, image); belongs {
-			return d.mean(stage, image)
+			return d.inStage(stage, image)
 		}
 	}
 	later := d.Stages[stage+1 : min(stage+17, len(d.Stages))]
@@ -302,7 +307,7 @@ func TestDefinition(t *testing.T) {
 		maxExp int
 		units  []int
 	}{{game.Shape{Rows: 2, Cols: 2}, 5, []int{3}}, {game.Shape{Rows: 2, Cols: 3}, 5, []int{4, 3}}, {game.Shape{Rows: 3, Cols: 2}, 6, []int{4, 3}}, {game.Shape{Rows: 3, Cols: 3}, 5, []int{4, 3}}} {
-		plan, err := stages.NewPlan(x.shape, x.maxExp, x.units, 20)
+		plan, err := stages.NewPlan(x.shape, x.maxExp, x.units, []int{20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +336,7 @@ func TestDefinition(t *testing.T) {
 
 // TestChangedCertificate checks that a changed line is an error.
 func TestChangedCertificate(t *testing.T) {
-	plan, err := stages.NewPlan(game.Shape{Rows: 2, Cols: 2}, 4, []int{3}, 20)
+	plan, err := stages.NewPlan(game.Shape{Rows: 2, Cols: 2}, 4, []int{3}, []int{20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,18 +370,18 @@ func TestPlanErrors(t *testing.T) {
 		"too many locked": {game.Shape{Rows: 2, Cols: 2}, 13, []int{3}, 8},
 		"winning tile":    {square, 15, []int{4}, 8},
 	} {
-		if _, err := stages.NewPlan(x.shape, x.maxExp, x.units, x.slack); err == nil {
+		if _, err := stages.NewPlan(x.shape, x.maxExp, x.units, []int{x.slack}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	plan, err := stages.NewPlan(square, 6, []int{5}, 40)
+	plan, err := stages.NewPlan(square, 6, []int{5}, []int{40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := stages.Prove(t.Context(), plan, stages.Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "the limit is 1 MB") {
 		t.Errorf("with a limit of 1 MB: %v", err)
 	}
-	large, err := stages.NewPlan(game.Shape{Rows: 4, Cols: 4}, 11, []int{8}, 64)
+	large, err := stages.NewPlan(game.Shape{Rows: 4, Cols: 4}, 11, []int{8}, []int{64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +397,7 @@ func TestPlanErrors(t *testing.T) {
 
 // BenchmarkProve has the time of a board in ns/board.
 func BenchmarkProve(b *testing.B) {
-	plan, err := stages.NewPlan(game.Shape{Rows: 3, Cols: 4}, 6, []int{4}, 32)
+	plan, err := stages.NewPlan(game.Shape{Rows: 3, Cols: 4}, 6, []int{4}, []int{32})
 	if err != nil {
 		b.Fatal(err)
 	}
