@@ -187,17 +187,21 @@ func (k *stageChecker) parseColumns(text string) (columns []int, err error) {
 func (k *stageChecker) checkBound() error {
 	board := newStageBoard(k.Rows, k.Cols)
 	computed := make([]*stageTable, len(k.stages))
+	buffers := new(stageBuffers)
 	for number, line := range slices.Backward(k.stages) {
 		last := min(number+stagesAhead, len(k.stages)-1)
-		table, err := newStageTable(board, &line, k.maxExp, computed[number+1:last+1])
+		table, err := k.newTable(board, &line, computed[number+1:last+1])
 		if err != nil {
 			return fmt.Errorf("stage %d: %w", number+1, err)
 		}
 		table.continues = number > 0 && line.sameLocked(&k.stages[number-1])
-		if err := table.compute(k.ctx, k.workers, k.greatestEntry(number)); err != nil {
+		if err := table.compute(k.ctx, k.workers, k.greatestAfterMove(number), buffers); err != nil {
 			return context.Cause(k.ctx)
 		}
 		computed[number] = table
+		if number+1 < len(computed) && computed[number+1].continues {
+			computed[number+1].means = nil // only this stage leads to it
+		}
 		if last+1 < len(computed) {
 			computed[last+1] = nil
 		}
@@ -211,11 +215,23 @@ func (k *stageChecker) checkBound() error {
 	return nil
 }
 
-// greatestEntry returns half of the greatest sum of small tiles whose values an earlier stage, or the start, can use.
-func (k *stageChecker) greatestEntry(number int) int {
-	greatest := 4 // the first two tiles, halved
+// newTable makes the table of a stage. It shares the bottoms of the next stage with the same small tiles.
+func (k *stageChecker) newTable(board *stageBoard, line *stageLine, later []*stageTable) (*stageTable, error) {
+	if i := slices.IndexFunc(later, func(next *stageTable) bool { return next.small == line.small }); i >= 0 {
+		return newStageTable(board, line, k.maxExp, later[i].bottoms, later)
+	}
+	bottoms, err := newStageBottoms(board, line.small)
+	if err != nil {
+		return nil, err
+	}
+	return newStageTable(board, line, k.maxExp, bottoms, later)
+}
+
+// greatestAfterMove returns half of the greatest sum of small tiles on a board after a move of an earlier stage, or with the first tile.
+func (k *stageChecker) greatestAfterMove(number int) int {
+	greatest := 2
 	for _, earlier := range k.stages[max(0, number-stagesAhead):number] {
-		greatest = max(greatest, earlier.lockedSum()+earlier.sum/2-k.stages[number].lockedSum()+2)
+		greatest = max(greatest, earlier.lockedSum()+earlier.sum/2-k.stages[number].lockedSum())
 	}
 	return greatest
 }
