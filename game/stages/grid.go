@@ -83,6 +83,14 @@ func newLineTables(length int) (*lineTables, error) {
 	return t, nil
 }
 
+// packingOfRows returns the packing of rows 0 and 1.
+func (m *moves) packingOfRows(g grid) packing { return m.rows[g.row(0)].and(m.rows[g.row(1)]) }
+
+// packingOfColumns returns the packing of the columns of a transposed board.
+func (m *moves) packingOfColumns(columns grid) packing {
+	return m.columns[columns.row(0)].and(m.columns[columns.row(1)]).and(m.columns[columns.row(2)].and(m.columns[columns.row(3)]))
+}
+
 // flip exchanges the first row and the last one, and the others likewise.
 func (m *moves) flip(g grid) (flipped grid) {
 	for number := range m.shape.Rows {
@@ -117,8 +125,10 @@ type packing uint8
 const (
 	packedToFirst packing = 1 << iota // as after a move to the first cell of the line
 	packedToLast
-	// withoutNewTile is the shift of the same bits for the lines without one of their tiles, a 2 or a 4.
-	withoutNewTile = iota
+	// packedColumns is the shift of these bits for columns, where both rows and columns have bits. withoutNewTile is the shift of all bits for
+	// the lines without one of their tiles.
+	packedColumns  = iota
+	withoutNewTile = 2 * packedColumns
 )
 
 // and returns the packing of the lines of both.
@@ -140,7 +150,7 @@ func packingOf(line row, reversed *rowTable) (p packing) {
 	}
 	p = asItLies(line)
 	for shift := 0; shift < 16; shift += 4 {
-		if tile := line >> shift & 15; tile == 1 || tile == 2 {
+		if line>>shift&15 != 0 {
 			p |= asItLies(line&^(15<<shift)) << withoutNewTile
 		}
 	}
@@ -156,6 +166,9 @@ func packed(r row) bool {
 	}
 	return true
 }
+
+// occupied returns the board that has a 2 in each occupied cell.
+func (g grid) occupied() grid { return (g | g>>1 | g>>2 | g>>3) & 0x1111_1111_1111_1111 }
 
 // tilesFrom returns the number of tiles whose exponent is at least the given one, which is positive.
 func (g grid) tilesFrom(exponent int) int {

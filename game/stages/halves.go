@@ -1,20 +1,22 @@
 package stages
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// halves numbers the upper halves (rows 0 and 1) or the lower halves (rows 2 and 3) of the boards of a stage, in ascending order of their sums. A half
-// that no board of the stage has is -1.
+// halves numbers the upper halves (rows 0 and 1) or the lower halves (rows 2 and 3) of the boards of a stage, in ascending order of their sums, and
+// of the cells that are occupied. A half that no board of the stage has is -1.
 type halves struct {
 	codes    [2]*[1 << 16]int32 // of each row: its position among the rows that the half can have there, or -1
 	second   int32              // number of rows that the half can have in its second row
 	numbers  []int32            // of each pair of positions
 	rows     [][2]row
-	sums     []int32 // half of the sum of the small tiles
-	ofSum    []int32 // for each sum, the first half that has at least this sum; at the end the number of halves
-	left     []int32 // the half after a move
+	sums     []int32       // half of the sum of the small tiles
+	groups   [][]halfGroup // by sum
+	left     []int32       // the half after a move
 	right    []int32
 	spawned  [][]int32 // for each empty cell: the half with a new 2, and with a new 4
-	packed   []packing // of the rows
 	columns  []grid    // the transposed board that has the tiles of this half only
 	firstRow int       // 0 or 2
 }
@@ -22,45 +24,60 @@ type halves struct {
 // newHalves numbers the halves with a first row of the given ones and a second row of the given ones.
 func newHalves(m *moves, small, firstRow int, first, second []row) *halves {
 	h := &halves{codes: [2]*[1 << 16]int32{codesOf(first), codesOf(second)}, second: int32(len(second)), firstRow: firstRow}
-	h.sortBySum(small, first, second)
+	h.number(m, small, first, second)
 	for _, rows := range h.rows {
 		h.left = append(h.left, h.index(m.toLeft[rows[0]], m.toLeft[rows[1]]))
 		h.right = append(h.right, h.index(m.toRight[rows[0]], m.toRight[rows[1]]))
 		h.spawned = append(h.spawned, h.withNewTile(rows, m))
-		h.packed = append(h.packed, m.rows[rows[0]].and(m.rows[rows[1]]))
 		h.columns = append(h.columns, (gridOf(rows[0], rows[1]) << (16 * firstRow)).transpose())
 	}
 	return h
 }
 
-// sortBySum fills in rows, numbers, sums and ofSum.
-func (h *halves) sortBySum(small int, first, second []row) {
-	var codesBySum [][]int32
-	for code := range int32(len(first) * len(second)) {
-		sum := smallSum(first[code/h.second], small) + smallSum(second[code%h.second], small)
-		for int(sum) >= len(codesBySum) {
-			codesBySum = append(codesBySum, nil)
-		}
-		codesBySum[sum] = append(codesBySum[sum], code)
-	}
-	h.numbers = make([]int32, len(first)*len(second))
-	for sum, codes := range codesBySum {
-		h.ofSum = append(h.ofSum, int32(len(h.rows)))
-		for _, code := range codes {
-			h.numbers[code] = int32(len(h.rows))
-			h.rows = append(h.rows, [2]row{first[code/h.second], second[code%h.second]})
-			h.sums = append(h.sums, int32(sum))
-		}
-	}
-	h.ofSum = append(h.ofSum, int32(len(h.rows)))
+// halfGroup has the halves of the same sum with the same cells occupied: those from first to end-1.
+type halfGroup struct {
+	first, end int32
+	rows       packing // of these cells
+	columns    grid    // the transposed board that has a 2 in each of them
 }
 
-// withSum returns the halves with a sum: those from first to end-1.
-func (h *halves) withSum(sum int) (first, end int32) {
-	if sum < 0 || sum+1 >= len(h.ofSum) {
-		return 0, 0
+// number fills in numbers, rows, sums and groups.
+func (h *halves) number(m *moves, small int, first, second []row) {
+	codes := make([]int32, len(first)*len(second))
+	rowsOf := func(code int32) [2]row { return [2]row{first[code/h.second], second[code%h.second]} }
+	sumOf := func(rows [2]row) int32 { return smallSum(rows[0], small) + smallSum(rows[1], small) }
+	occupied := func(rows [2]row) grid { return gridOf(rows[0], rows[1]).occupied() }
+	for code := range codes {
+		codes[code] = int32(code)
 	}
-	return h.ofSum[sum], h.ofSum[sum+1]
+	slices.SortFunc(codes, func(a, b int32) int {
+		x, y := rowsOf(a), rowsOf(b)
+		return cmp.Or(cmp.Compare(sumOf(x), sumOf(y)), cmp.Compare(occupied(x), occupied(y)), cmp.Compare(a, b))
+	})
+	h.numbers = make([]int32, len(codes))
+	for number, code := range codes {
+		rows := rowsOf(code)
+		sum, cells := sumOf(rows), occupied(rows)
+		if last := len(h.rows) - 1; last < 0 || sum != h.sums[last] || cells != occupied(h.rows[last]) {
+			for len(h.groups) <= int(sum) {
+				h.groups = append(h.groups, nil)
+			}
+			group := halfGroup{first: int32(number), rows: m.packingOfRows(cells), columns: (cells << (16 * h.firstRow)).transpose()}
+			h.groups[sum] = append(h.groups[sum], group)
+		}
+		h.groups[sum][len(h.groups[sum])-1].end = int32(number) + 1
+		h.numbers[code] = int32(number)
+		h.rows = append(h.rows, rows)
+		h.sums = append(h.sums, sum)
+	}
+}
+
+// withSum returns the groups of halves with a sum.
+func (h *halves) withSum(sum int) []halfGroup {
+	if sum < 0 || sum >= len(h.groups) {
+		return nil
+	}
+	return h.groups[sum]
 }
 
 // codesOf returns the position of each row in a list, or -1.

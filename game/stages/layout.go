@@ -74,16 +74,17 @@ func (l *layout) numberLayer(layer int) {
 	starts := make([]uint32, len(l.upper.rows)+1)
 	next := uint32(0)
 	for upper := range l.upper.rows {
-		first, end := l.lowerHalves(layer, upper)
-		starts[upper] = next - uint32(first)
-		next += uint32(end - first)
+		if groups := l.lowerHalves(layer, upper); len(groups) > 0 {
+			starts[upper] = next - uint32(groups[0].first)
+			next += uint32(groups[len(groups)-1].end - groups[0].first)
+		}
 	}
 	starts[len(l.upper.rows)] = next
 	l.starts[layer] = starts
 }
 
-// lowerHalves returns the lower halves that make a board of a layer with an upper half: those from first to end-1.
-func (l *layout) lowerHalves(layer, upper int) (first, end int32) {
+// lowerHalves returns the lower halves that make a board of a layer with an upper half.
+func (l *layout) lowerHalves(layer, upper int) []halfGroup {
 	return l.lower.withSum(layer - int(l.upper.sums[upper]))
 }
 

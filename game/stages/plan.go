@@ -76,10 +76,11 @@ type Plan struct {
 // maxExponent is the greatest exponent of a winning tile.
 const maxExponent = 14
 
-// The sums of small tiles that may be added in a stage of few moves, which merges locked tiles, and in one that locks tiles left behind.
+// The sums of small tiles that may be added in stages of few moves.
 const (
-	briefSlack = 8
-	leftSlack  = 12
+	briefSlack = 8  // one that merges two locked tiles or moves one to row 0
+	mergeSlack = 2  // for each merge before, in the mean
+	leftSlack  = 12 // one that locks greater small tiles
 )
 
 // NewPlan returns the plan that makes 2^maxExp from units. With n locked tiles, the next tile to make is 2^units[n], or the last locked tile if that
@@ -156,26 +157,29 @@ type planBuilder struct {
 // addStages adds the stages with at most limit locked tiles in row 0.
 func (b *planBuilder) addStages(limit int) error {
 	var locked []int
-	previousUnit, left := 0, 0 // left is the slack of the stage that ended last: at most this sum of small tiles is left behind
+	previousUnit, left := 0, 0 // left is the sum of the small tiles that may be there when locked tiles have merged
 	for !slices.Equal(locked, []int{b.Max}) {
-		unit, slack := b.unitFor(locked, limit), atOrLast(b.slack, len(locked))
+		unit, slack := b.unitFor(locked, limit), max(atOrLast(b.slack, len(locked)), left)
 		if previousUnit > unit {
-			b.add(locked, limit, previousUnit, max(slack, left)+leftSlack) // it ends when the tiles that were left behind are locked or have merged
+			b.add(locked, limit, previousUnit, slack+leftSlack) // it ends when the greater small tiles are locked or have merged
 		}
 		b.add(locked, limit, unit, slack+game.Value(unit))
 		locked = append(slices.Clone(locked), unit)
 		if n := len(locked); 1 < n && n <= limit {
 			b.add(locked, len(locked)-1, unit, slack+briefSlack) // the unit lies in row 1, and may move up
 		}
+		left = 0
 		for n := len(locked); n > 1 && locked[n-1] == locked[n-2]; n = len(locked) {
 			b.add(locked, limit, unit, slack+briefSlack)
+			slack += mergeSlack
+			left = slack
 			locked = append(slices.Clone(locked[:n-2]), locked[n-1]+1)
 		}
 		if len(locked) > limit+b.Shape.Cols {
 			return fmt.Errorf("units of %d to %d need more locked tiles than two rows of %s hold, want larger units",
 				game.Value(slices.Min(b.units)), game.Value(slices.Max(b.units)), b.Shape)
 		}
-		previousUnit, left = unit, slack
+		previousUnit = unit
 	}
 	return nil
 }

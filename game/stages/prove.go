@@ -49,12 +49,11 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 		buffers: new(buffers),
 	}
 	for stage := len(plan.Stages) - 1; stage >= 0; stage-- {
-		if err := s.solve(stage, plan.greatestEntry(stage)); err != nil {
+		if err := s.solve(stage, plan.greatestAfterMove(stage)); err != nil {
 			return nil, err
 		}
 		for later := max(1, stage); later < min(stage+1+lookAhead, len(s.stages)); later++ {
 			if plan.firstSource(later) == stage {
-				s.stages[later].free(0, s.buffers)
 				s.stages[later] = nil
 			}
 		}
@@ -96,12 +95,11 @@ func (p *Plan) firstSource(stage int) int {
 	return stage
 }
 
-// greatestEntry returns the greatest layer of a stage whose values another stage, or the start of the game, can use.
-func (p *Plan) greatestEntry(stage int) (layer int) {
-	layer = 2 * halfValue(2) // the first two tiles
+// greatestAfterMove returns the greatest layer of the boards of a stage after a move of another stage, or with the first tile.
+func (p *Plan) greatestAfterMove(stage int) (layer int) {
+	layer = halfValue(2)
 	for source := range p.sources(stage) {
-		all := p.Stages[source].lockedSum() + p.Stages[source].Sum/2
-		layer = max(layer, all-p.Stages[stage].lockedSum()+halfValue(2))
+		layer = max(layer, p.Stages[source].lockedSum()+p.Stages[source].Sum/2-p.Stages[stage].lockedSum())
 	}
 	return min(layer, p.Stages[stage].Sum/2)
 }
@@ -144,13 +142,15 @@ func (p *Plan) checkSize(sizes [][]int64, limit int64) error {
 	return nil
 }
 
-// The memory of the tables, in bytes. halfBytes is what a half takes, with its successors.
+// The memory of the tables, in bytes. halfBytes is what a half takes, with its successors. Of a layer that is kept, about a quarter of the boards can be
+// boards after a move.
 const (
 	boardBytes = 4
 	halfBytes  = 200
+	keptBytes  = 1.125 // and a bit for each board
 )
 
-// memoryOf returns about how many bytes the solution of a stage needs: two tables of a layer, the values of the next two layers, the values that later
+// memoryOf returns about how many bytes the solution of a stage needs: two tables of a layer, the values of the next two layers, the means that later
 // stages keep, and the halves.
 func (p *Plan) memoryOf(stage int, sizes [][]int64) int64 {
 	greatest, layers := int64(0), sizes[stage]
@@ -161,16 +161,17 @@ func (p *Plan) memoryOf(stage int, sizes [][]int64) int64 {
 		}
 		greatest = max(greatest, needed)
 	}
+	kept := int64(0)
 	for later := stage; later < min(stage+1+lookAhead, len(p.Stages)); later++ {
 		if p.firstSource(later) > stage {
 			continue
 		}
-		for _, size := range sizes[later][:p.greatestEntry(later)+1] {
-			greatest += size
+		for _, size := range sizes[later][:p.greatestAfterMove(later)+1] {
+			kept += size
 		}
 	}
 	halves := math.Pow(float64(p.Stages[stage].Small), float64(p.Shape.Cols*min(2, p.Shape.Rows)))
-	return boardBytes*greatest + int64(2*halfBytes*halves)
+	return boardBytes*greatest + int64(keptBytes*float64(kept)+2*halfBytes*halves)
 }
 
 // layerSizes returns the number of boards of each layer.

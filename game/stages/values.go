@@ -14,8 +14,11 @@ const Scale = 1 << 31
 // stageValues has the boards of a stage and lower bounds of the probability to win from them, in units of 1/Scale.
 type stageValues struct {
 	*layout
-	// values has the values of the boards of each layer, by number. Only the layers that are still needed are there.
+	// values has the values of the boards of each layer, by number. Only the next two layers are there.
 	values [][]uint32
+	// means has the mean value of each board of a layer over the new tiles, for boards after a move of another stage. Only the layers are there that
+	// other stages can use.
+	means []sparse
 }
 
 // layerValues are the values of a layer by their numbers, and the numbers where its upper halves start. They are nil for a layer above the greatest
@@ -31,13 +34,16 @@ func (s *stageValues) layerValues(layer int) layerValues {
 	return layerValues{s.values[layer], s.starts[layer]}
 }
 
-// mean returns the mean value of the boards with a new tile on a board of a layer, rounded down. It is 0 if no cell is empty.
+// mean returns the mean value of the boards with a new tile on a board after a move of another stage.
 func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
-	twos, fours := s.layerValues(layer+1), s.layerValues(layer+2)
-	return s.meanOf(upper, lower, &twos, &fours)
+	if layer >= len(s.means) {
+		return 0
+	}
+	return s.means[layer].at(s.number(layer, upper, lower))
 }
 
-// meanOf is the method mean. twos and fours are the layers of the boards with a new 2 and with a new 4.
+// meanOf computes the mean value of the boards with a new tile on a board, rounded down. It is 0 if no cell is empty. twos and fours are the layers of
+// the boards with a new 2 and with a new 4.
 func (s *stageValues) meanOf(upper, lower int32, twos, fours *layerValues) uint32 {
 	above, below := s.upper.spawned[upper], s.lower.spawned[lower]
 	if len(above)+len(below) == 0 {
@@ -80,7 +86,7 @@ type solver struct {
 	buffers *buffers
 }
 
-// solve computes the values of a stage from those of the later ones. It keeps the layers up to keep for earlier stages.
+// solve computes the values of a stage from those of the later ones. It keeps the means of the layers up to keep for earlier stages.
 func (s *solver) solve(stage, keep int) error {
 	description := &s.Plan.Stages[stage]
 	lower := s.lowers[description.Small]
@@ -88,7 +94,7 @@ func (s *solver) solve(stage, keep int) error {
 		lower = newLowerHalves(s.moves, description.Small)
 		s.lowers[description.Small] = lower
 	}
-	current := &stageValues{layout: newLayout(description, s.moves, lower)}
+	current := &stageValues{layout: newLayout(description, s.moves, lower), means: make([]sparse, keep+1)}
 	current.values = make([][]uint32, len(current.starts))
 	s.stages[stage] = current
 	pass := s.newPass(stage)
@@ -97,20 +103,23 @@ func (s *solver) solve(stage, keep int) error {
 		if err := pass.solveLayer(layer); err != nil {
 			return err
 		}
-		if unused := max(layer+2, keep+1); unused < len(current.starts) {
-			current.free(unused, s.buffers)
+		if unused := layer + 2; unused < len(current.starts) {
+			current.freeValues(unused, s.buffers)
 		}
 	}
-	current.free(keep+1, s.buffers)
+	for layer := range min(2, len(current.starts)) {
+		current.freeValues(layer, s.buffers)
+	}
 	s.buffers.put(pass.means)
 	return nil
 }
 
-// free gives the layers from the given one on back.
-func (s *stageValues) free(from int, buffers *buffers) {
-	for layer := from; layer < len(s.starts); layer++ {
-		buffers.put(s.values[layer])
-		s.values[layer], s.starts[layer] = nil, nil
+// freeValues gives the values of a layer back.
+func (s *stageValues) freeValues(layer int, buffers *buffers) {
+	buffers.put(s.values[layer])
+	s.values[layer] = nil
+	if layer >= len(s.means) {
+		s.starts[layer] = nil
 	}
 }
 
@@ -165,10 +174,9 @@ type stagePass struct {
 	locksSmall bool
 	// symmetric is whether the mirror image of a board of the stage can belong to the stage.
 	symmetric bool
-	// columnsOfMeans says which columns a board of the stage can have after a move, and columnsOfValues those of boards with a new tile.
-	columnsOfMeans, columnsOfValues packing
-	layer                           int // the layer that is being computed
-	// means has the mean value of each board of the layer over the new tiles, for boards after a move. Others may have 0.
+	afterMove packing // a board after a move, of this stage or of an earlier one, has one of these bits
+	layer     int     // the layer that is being computed
+	// means has the mean value of each board of the layer over the new tiles, for boards after a move; the others have 0.
 	means []uint32
 }
 
@@ -185,13 +193,10 @@ func (s *solver) newPass(stage int) *stagePass {
 		}
 	}
 	pass.symmetric = palindrome(pass.Locked[:pass.Upper]) && palindrome(pass.Locked[pass.Upper:])
-	pass.columnsOfMeans, pass.columnsOfValues = packedToFirst, packedToFirst<<withoutNewTile
-	if len(pass.Locked) < 2 {
-		pass.columnsOfMeans |= packedToLast
-	}
+	pass.afterMove = packedToFirst | packedToLast | packedToFirst<<packedColumns
 	for _, earlier := range s.Plan.Stages[max(0, stage-lookAhead) : stage+1] {
 		if len(earlier.Locked) < 2 {
-			pass.columnsOfValues |= packedToLast << withoutNewTile
+			pass.afterMove |= packedToLast << packedColumns // otherwise the board is reflected after a move down
 		}
 	}
 	return pass
@@ -208,12 +213,22 @@ func palindrome(list []int) bool {
 }
 
 // solveLayer computes the values of a layer from those of the next two: first the means of its boards as boards after a move, then the best moves.
-func (p *stagePass) solveLayer(layer int) error {
+func (p *stagePass) solveLayer(layer int) (err error) {
 	size := p.starts[layer][len(p.upper.rows)]
 	p.buffers.put(p.means)
 	p.layer, p.means = layer, p.buffers.get(size)
 	if err := p.forUpperHalves(p.computeMeans); err != nil {
 		return err
+	}
+	if layer < len(p.stageValues.means) {
+		if p.stageValues.means[layer], err = newSparse(p.ctx, p.workers, p.means); err != nil {
+			return context.Cause(p.ctx)
+		}
+	}
+	if p.sameLocked != nil {
+		if err := p.forUpperHalves(p.chooseGreaterMeans); err != nil {
+			return err
+		}
 	}
 	p.values[layer] = p.buffers.get(size)
 	return p.forUpperHalves(p.computeValues)
@@ -235,47 +250,67 @@ func (p *stagePass) forUpperHalves(work func(upper int)) error {
 func (p *stagePass) computeMeans(upperHalf int) {
 	upper := int32(upperHalf)
 	start, twos, fours := p.starts[p.layer][upper], p.layerValues(p.layer+1), p.layerValues(p.layer+2)
-	const rows = packedToFirst | packedToLast
-	packed, columns := p.upper.packed[upper], p.upper.columns[upper]
-	for lower, end := p.lowerHalves(p.layer, upperHalf); lower < end; lower++ {
-		if packed&p.lower.packed[lower]&rows != 0 || p.packedColumns(columns|p.lower.columns[lower])&p.columnsOfMeans != 0 {
-			p.means[start+uint32(lower)] = max(p.meanOf(upper, lower, &twos, &fours), p.meanWithSameLocked(upper, lower))
+	cells := p.cellsOf(upper)
+	all := len(p.Locked) == 0 && p.layer <= halfValue(2)
+	for _, group := range p.lowerHalves(p.layer, upperHalf) {
+		if !all && cells.packing(&group, p.moves)&p.afterMove == 0 {
+			continue
+		}
+		for lower := group.first; lower < group.end; lower++ {
+			p.means[start+uint32(lower)] = p.meanOf(upper, lower, &twos, &fours)
 		}
 	}
 }
 
-// packedColumns returns the packing of the columns of a transposed board.
-func (p *stagePass) packedColumns(columns grid) packing {
-	table := p.moves.columns
-	return table[columns.row(0)].and(table[columns.row(1)]).and(table[columns.row(2)].and(table[columns.row(3)]))
+// chooseGreaterMeans replaces means by those of the next stage, where they are greater, if both have the same locked tiles.
+func (p *stagePass) chooseGreaterMeans(upperHalf int) {
+	upper := int32(upperHalf)
+	start, cells := p.starts[p.layer][upper], p.cellsOf(upper)
+	for _, group := range p.lowerHalves(p.layer, upperHalf) {
+		if cells.packing(&group, p.moves)&p.afterMove == 0 {
+			continue
+		}
+		for lower := group.first; lower < group.end; lower++ {
+			nextUpper, nextLower, layer, ok := p.sameLocked.find(p.upper.board(upper) | p.lower.board(lower))
+			if ok {
+				mean := &p.means[start+uint32(lower)]
+				*mean = max(*mean, p.sameLocked.mean(nextUpper, nextLower, layer))
+			}
+		}
+	}
 }
 
-// meanWithSameLocked returns the mean of a board in the next stage, if it belongs to that stage, too, because both have the same locked tiles; otherwise 0.
-func (p *stagePass) meanWithSameLocked(upper, lower int32) uint32 {
-	if p.sameLocked == nil {
-		return 0
-	}
-	nextUpper, nextLower, layer, ok := p.sameLocked.find(p.upper.board(upper) | p.lower.board(lower))
-	if !ok {
-		return 0
-	}
-	return p.sameLocked.mean(nextUpper, nextLower, layer)
-}
-
-// computeValues computes the values of the boards with an upper half that may have a new tile, a 2 or a 4: without it, they may be boards after a move,
-// or be empty but for the first tile. The values of other boards are not used.
+// computeValues computes the values of the boards with an upper half that may have a new tile: without it, they may be boards after a move, or be empty
+// but for the first tile. The values of other boards are not used.
 func (p *stagePass) computeValues(upperHalf int) {
 	upper := int32(upperHalf)
 	start, values := p.starts[p.layer][upper], p.values[p.layer]
-	const rows = (packedToFirst | packedToLast) << withoutNewTile
-	packed, columns := p.upper.packed[upper], p.upper.columns[upper]
+	cells, columns := p.cellsOf(upper), p.upper.columns[upper]
 	all := len(p.Locked) == 0 && p.layer <= 2*halfValue(2)
-	for lower, end := p.lowerHalves(p.layer, upperHalf); lower < end; lower++ {
-		board := columns | p.lower.columns[lower]
-		if packed.and(p.lower.packed[lower])&rows != 0 || p.packedColumns(board)&p.columnsOfValues != 0 || all {
-			values[start+uint32(lower)] = p.bestMove(upper, lower, board)
+	for _, group := range p.lowerHalves(p.layer, upperHalf) {
+		if !all && cells.packing(&group, p.moves)&(p.afterMove<<withoutNewTile) == 0 {
+			continue
+		}
+		for lower := group.first; lower < group.end; lower++ {
+			values[start+uint32(lower)] = p.bestMove(upper, lower, columns|p.lower.columns[lower])
 		}
 	}
+}
+
+// upperCells are the occupied cells of an upper half, as of halfGroup.
+type upperCells struct {
+	rows    packing
+	columns grid
+}
+
+func (p *stagePass) cellsOf(upper int32) upperCells {
+	columns := p.upper.columns[upper].occupied()
+	return upperCells{p.moves.packingOfRows(columns.transpose()), columns}
+}
+
+// packing returns the packing of the boards with the lower halves of a group: of the rows, and above it, by packedColumns, of the columns.
+func (c upperCells) packing(lower *halfGroup, m *moves) packing {
+	return c.rows.and(lower.rows) | m.packingOfColumns(c.columns|lower.columns)<<packedColumns
 }
 
 // bestMove returns the value of the best move. columns is the transposed board.
