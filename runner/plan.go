@@ -260,7 +260,7 @@ func (p *Plan) readModel() (err error) {
 		return nil
 	}
 	isJANI := jani.IsJANI(p.Job.Model)
-	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them
+	if !isJANI && p.Job.UsesOperatorT() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them
 		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
 	}
 	if isJANI {
@@ -271,7 +271,7 @@ func (p *Plan) readModel() (err error) {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
-		if p.Job.timed() {
+		if p.Job.UsesOperatorT() {
 			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
 		}
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
@@ -414,7 +414,7 @@ func (p *Plan) Composed(ctx context.Context) (*Plan, error) {
 		return nil, ctx.Err() // a composition that is too large to translate is not used
 	}
 	tree := translation.Model
-	if p.Job.timed() {
+	if p.Job.UsesOperatorT() {
 		tree.Items = append(tree.Items, translation.Time)
 	}
 	model, err := sema.CheckModel(tree)

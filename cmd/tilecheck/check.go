@@ -151,7 +151,7 @@ func (c *checkCmd) checkJob(ctx context.Context, env *environment, job runner.Jo
 		return nil, err
 	}
 	if isStateFiles {
-		options := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
+		options := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates, OperatorT: job.UsesOperatorT()}
 		options.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // the other engines do not compute with these states
 		if job.States, err = env.openStateFiles(ctx, c.ModelFile, options); err != nil {
 			return nil, stateLimitError(err)

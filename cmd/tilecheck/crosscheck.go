@@ -177,7 +177,7 @@ func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, o
 			return err
 		}
 	}
-	options := files.ReadOptions{Type: c.modelType()}
+	options := files.ReadOptions{Type: c.modelType(), OperatorT: job.UsesOperatorT()}
 	if named.Is(job.File) {
 		if job.States, err = env.openStateFiles(ctx, job.File, options); err != nil {
 			return err
