@@ -2,9 +2,9 @@ package runner
 
 import "tilecheck/prism/syntax"
 
-// timed reports whether a property has Storm's operator T, for expected times. It ignores texts that cannot be parsed; NewPlan returns an error for
+// UsesOperatorT reports whether a property has Storm's operator T, for expected times. It ignores texts that cannot be parsed; NewPlan returns an error for
 // them later.
-func (j *Job) timed() bool {
+func (j *Job) UsesOperatorT() bool {
 	if j.Dialect != syntax.Storm {
 		return false
 	}

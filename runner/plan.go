@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
+	"tilecheck/prism/drn"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -32,7 +33,9 @@ type Plan struct {
 	Warnings []string
 
 	sources []*Source         // the properties file, then the texts of Job.Props
-	jani    *jani.Translation // nil for a model in PRISM's language
+	jani    *jani.Translation // nil for a model in another language
+	// isTranslated says that the model is in another language than PRISM's, and Tree is its translation.
+	isTranslated bool
 }
 
 // Task is one property to check.
@@ -82,9 +85,9 @@ const maxVerdicts = 1_000_000
 // Verdicts returns the number of verdicts of the job.
 func (p *Plan) Verdicts() int { return p.count(maxVerdicts) }
 
-// ModelText returns the model in PRISM's language: the text of the job, or the translation of a JANI model.
+// ModelText returns the model in PRISM's language: the text of the job, or the translation of a model in another language.
 func (p *Plan) ModelText() []byte {
-	if p.jani == nil {
+	if !p.isTranslated {
 		return p.Job.Model
 	}
 	var text bytes.Buffer
@@ -253,29 +256,15 @@ func newPlan(job Job) (*Plan, error) {
 // timeRewards is added to models that are asked for Storm's operator T.
 const timeRewards = "\nrewards \"" + syntax.TimeRewards + "\" true : 1; endrewards\n"
 
-// readModel reads the model of the job, in PRISM's language or JANI, and checks it. It sets Tree and Model, and adds the warnings about the model.
+// readModel reads the model of the job, in PRISM's language, JANI or DRN with parameters, and checks it. It sets Tree and Model, and adds the warnings about
+// the model.
 func (p *Plan) readModel() (err error) {
 	if p.Job.States != nil {
 		p.Model = p.Job.States.Declares()
 		return nil
 	}
-	isJANI := jani.IsJANI(p.Job.Model)
-	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them
-		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
-	}
-	if isJANI {
-		if p.jani, err = jani.Read(p.Job.File, p.Job.Model, wholeNumbers(p.Job.Consts)); err != nil {
-			if _, ok := errors.AsType[*jani.Unsupported](err); ok {
-				return planError(result.Unsupported, err)
-			}
-			return planError(result.Parse, err)
-		}
-		p.Tree = p.jani.Model
-		if p.Job.timed() {
-			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
-		}
-	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
-		return planError(result.Parse, err)
+	if err := p.parseModel(); err != nil {
+		return err
 	}
 	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == States) { // samples have no schedulers
 		if warning := p.Job.Generated.Warning(p.Tree); warning != "" {
@@ -287,6 +276,42 @@ func (p *Plan) readModel() (err error) {
 	}
 	if p.Model.IsMarkovAutomaton() {
 		p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; long-run averages, and bounds on the time of F, U and R, are computed on the automaton itself")
+	}
+	return nil
+}
+
+// parseModel sets Tree to the syntax tree of the model. If a property has Storm's operator T, it adds the reward structure of this operator.
+func (p *Plan) parseModel() (err error) {
+	isJANI, isDRN := jani.IsJANI(p.Job.Model), drn.HasParameters(p.Job.Model)
+	p.isTranslated = isJANI || isDRN
+	switch {
+	case isJANI:
+		return p.parseJANI()
+	case isDRN:
+		if p.Tree, err = drn.Read(p.Job.File, p.Job.Model); err == nil && p.Job.UsesOperatorT() {
+			p.Tree.Items = append(p.Tree.Items, drn.Time())
+		}
+		return planError(result.Parse, err)
+	}
+	if p.Job.UsesOperatorT() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them
+		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
+	}
+	p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model)
+	return planError(result.Parse, err)
+}
+
+// parseJANI sets Tree to the translation of the JANI model.
+func (p *Plan) parseJANI() (err error) {
+	p.jani, err = jani.Read(p.Job.File, p.Job.Model, wholeNumbers(p.Job.Consts))
+	if _, ok := errors.AsType[*jani.Unsupported](err); ok {
+		return planError(result.Unsupported, err)
+	}
+	if err != nil {
+		return planError(result.Parse, err)
+	}
+	p.Tree = p.jani.Model
+	if p.Job.UsesOperatorT() {
+		p.Tree.Items = append(p.Tree.Items, p.jani.Time)
 	}
 	return nil
 }
@@ -414,7 +439,7 @@ func (p *Plan) Composed(ctx context.Context) (*Plan, error) {
 		return nil, ctx.Err() // a composition that is too large to translate is not used
 	}
 	tree := translation.Model
-	if p.Job.timed() {
+	if p.Job.UsesOperatorT() {
 		tree.Items = append(tree.Items, translation.Time)
 	}
 	model, err := sema.CheckModel(tree)

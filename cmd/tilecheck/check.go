@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"tilecheck/native/explain/scheduler"
-	"tilecheck/native/space/files/named"
 
 	"tilecheck/native"
 	"tilecheck/native/space/files"
@@ -138,7 +137,7 @@ func areAllProven(verdicts []result.Verdict) bool {
 
 // checkJob checks the job with the engine of --engine. If the model is given as files of states, it first reads these files.
 func (c *checkCmd) checkJob(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
-	isStateFiles := named.Is(c.ModelFile)
+	isStateFiles := namesStates(c.ModelFile)
 	if !isStateFiles {
 		if err := c.refuseForModel(); err != nil {
 			return nil, err
@@ -151,7 +150,7 @@ func (c *checkCmd) checkJob(ctx context.Context, env *environment, job runner.Jo
 		return nil, err
 	}
 	if isStateFiles {
-		options := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
+		options := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates, OperatorT: job.UsesOperatorT()}
 		options.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // the other engines do not compute with these states
 		if job.States, err = env.openStateFiles(ctx, c.ModelFile, options); err != nil {
 			return nil, stateLimitError(err)

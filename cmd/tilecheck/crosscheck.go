@@ -11,7 +11,6 @@ import (
 
 	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/modelgen"
-	"tilecheck/native/space/files/named"
 
 	"tilecheck/native/space/files"
 	"tilecheck/report/table"
@@ -172,19 +171,19 @@ func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job
 
 // readModels reads the models that are given as files of states. It also reads the text of the second model, which --against names.
 func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, otherJob *runner.Job) (err error) {
-	if !named.Is(job.File) && !named.Is(otherJob.File) {
+	if !namesStates(job.File) && !namesStates(otherJob.File) {
 		if err := c.refuseForModel(); err != nil {
 			return err
 		}
 	}
-	options := files.ReadOptions{Type: c.modelType()}
-	if named.Is(job.File) {
+	options := files.ReadOptions{Type: c.modelType(), OperatorT: job.UsesOperatorT()}
+	if namesStates(job.File) {
 		if job.States, err = env.openStateFiles(ctx, job.File, options); err != nil {
 			return err
 		}
 	}
 	switch { // without --against the other job has no file
-	case named.Is(otherJob.File):
+	case namesStates(otherJob.File):
 		otherJob.States, err = env.openStateFiles(ctx, otherJob.File, options)
 	case otherJob.File != "":
 		otherJob.Model, err = env.readSource(otherJob.File)

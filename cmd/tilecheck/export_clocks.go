@@ -7,7 +7,6 @@ import (
 	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
-	"tilecheck/native/space/files/named"
 	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -17,7 +16,7 @@ import (
 // exportedSpace returns the state space to write. For a timed automaton, this is the MDP of its clocks, and labels defines the labels to write.
 // Otherwise labels is nil.
 func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space *explicit.Space, labels *sema.Program, err error) {
-	if named.Is(c.ModelFile) {
+	if namesStates(c.ModelFile) {
 		if err := env.refuseGivenFlags("on files of states", "clocks"); err != nil {
 			return nil, nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/space/files/named"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/jani/export"
 	"tilecheck/runner"
@@ -23,7 +22,7 @@ func (c *exportCmd) exportJANI(ctx context.Context, env *environment) error {
 	switch {
 	case slices.ContainsFunc(c.Output, func(name string) bool { return !isJANI(name) }):
 		return usageError("--output: a JANI model is written from the text of a model, want another command for files of states")
-	case named.Is(c.ModelFile):
+	case namesStates(c.ModelFile):
 		return usageError("%s: files of states have no modules, want a model for .jani", c.ModelFile)
 	}
 	if err := errors.Join(c.refuseForModel(), env.checkOutputs("--output", c.Output...)); err != nil {

@@ -85,7 +85,7 @@ func (c *jobFlags) checkFileNames() error {
 
 // readModelText stores the text of the model in the job. It does nothing if the model is given as files of states.
 func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) {
-	if !named.Is(c.ModelFile) {
+	if !namesStates(c.ModelFile) {
 		job.Model, err = env.readSource(c.ModelFile)
 	}
 	return err

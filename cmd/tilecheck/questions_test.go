@@ -83,6 +83,40 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestReportedModels wants a model in the scripts for each file name in the last column of the tables of reports.
+func TestReportedModels(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(questionsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scripts []byte
+	for _, name := range []string{"reported", "public_models"} {
+		script, err := os.ReadFile("testdata/script/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts = append(scripts, script...)
+	}
+	_, tables, _ := strings.Cut(string(page), "\n| report |")
+	numModels := 0
+	for line := range strings.Lines(tables) {
+		cells := strings.Split(line, " | ")
+		for i, name := range strings.Split(cells[len(cells)-1], "`") {
+			if isQuoted := i%2 == 1; !isQuoted || !strings.Contains(name, ".") {
+				continue
+			}
+			numModels++
+			if !strings.Contains(string(scripts), "\n-- "+name+" --\n") {
+				t.Errorf("no script has the model %s", name)
+			}
+		}
+	}
+	if numModels < 31 {
+		t.Errorf("found %d models in the tables, want one for each of 31 rows at least", numModels)
+	}
+}
+
 // questionTable asks every question of every model in every mode.
 func questionTable(t *testing.T) string {
 	var table strings.Builder

@@ -83,7 +83,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 func (c *reduceCmd) checkFlags(job *runner.Job) error {
 	hasPartition := c.Partition != "" || c.ExportPartition != ""
 	switch {
-	case named.Is(c.ModelFile):
+	case named.Is(c.ModelFile) && len(job.Model) == 0:
 		return usageError("%s is a file of states, whose numbers may be rounded: want a model, whose numbers are known as fractions", c.ModelFile)
 	case c.Partition != "" && c.ExportPartition != "":
 		return usageError("--partition reads a partition, and --export-partition writes one: want only one of them")

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"tilecheck/native/space/files/named"
-
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/simulate"
 	"tilecheck/native/space/explicit"
@@ -135,7 +133,7 @@ func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, pro
 // sets options.Chooser to this scheduler.
 func (c *simulateCmd) newSource(ctx context.Context, env *environment, options *simulate.PathOptions) (source simulate.Source, warnings []string, err error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
-	if !named.Is(c.ModelFile) && c.Scheduler == "" {
+	if !namesStates(c.ModelFile) && c.Scheduler == "" {
 		model, warnings, err := flags.compile(ctx, env)
 		if err != nil {
 			return nil, nil, err

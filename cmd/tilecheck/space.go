@@ -76,7 +76,7 @@ func stateLimitError(err error) error {
 
 // load builds the state space of a model, or reads it from files of states.
 func (c *spaceFlags) load(ctx context.Context, env *environment) (*explicit.Space, error) {
-	if !named.Is(c.ModelFile) {
+	if !namesStates(c.ModelFile) {
 		return c.buildStates(ctx, env)
 	}
 	return c.readStates(ctx, env)

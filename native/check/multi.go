@@ -27,6 +27,7 @@ const (
 // objective is one operand of multi(…).
 type objective struct {
 	expr    sema.Expr
+	index   int // among the objectives of the product
 	form    form
 	isQuery bool
 	bound   *big.Rat // nil if isQuery is true
@@ -41,10 +42,12 @@ type objective struct {
 	repeatedStates *sparse.Set
 	// The automaton of a linear objective, which is any other path formula.
 	reader *automatonReader
-	// A reward objective: the reward of the first steps, or of all steps if their number is negative. maxRewards are upper
-	// bounds from each state of the product, once they are needed.
+	// A reward objective: the reward of the first steps, or of all steps if their number is negative. With a target, which is nil
+	// for C and C<=k, only the steps before the target count. maxRewards are upper bounds from each state of the product, once
+	// they are needed.
 	reward     *sparse.Reward
 	steps      int
+	target     *sparse.Set
 	maxRewards []*big.Rat
 }
 
@@ -73,6 +76,9 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 		return result.Value{}, nil, err
 	}
 	if formula.Kind == logic.Lexicographic {
+		if hasTarget := func(objective *objective) bool { return objective.target != nil }; slices.ContainsFunc(objectives, hasTarget) {
+			return result.Value{}, nil, e.unsupportedError(formula.Expr, "found an R operator with F in multilex(...), want P of a path formula, or R with C or C<=k")
+		}
 		return e.evaluateLexicographic(formula, objectives)
 	}
 	multi := &multiEvaluation{evaluation: e, objectives: objectives}
@@ -382,36 +388,39 @@ func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, isNegate
 }
 
 // setReward sets the reward structure of an objective, and how many steps earn rewards: k for C<=k, and -1 for a total reward C, to which all steps
-// contribute.
+// contribute, and for F a, to which all steps before a contribute.
 func (e *evaluation) setReward(objective *objective, formula *logic.Formula) error {
 	reward := formula.Objective
 	if reward.Err != nil {
 		return reward.Err
 	}
 	if unsupported := unsupportedInMulti(reward); unsupported != "" {
-		return e.unsupportedError(formula.Expr, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
+		return e.unsupportedError(formula.Expr, "found %s in multi(...), want P of a path formula, or R with F, C or C<=k", unsupported)
 	}
 	const allSteps = -1
 	objective.form, objective.steps = rewardForm, allSteps
 	var err error
-	if reward.Form == logic.Cumulative {
+	switch reward.Form {
+	case logic.Cumulative:
 		objective.steps, err = e.rewardSteps(reward)
-		if err != nil {
-			return err
-		}
+	case logic.ReachReward:
+		objective.target, err = e.satisfyingStates(reward.Target)
+	}
+	if err != nil {
+		return err
 	}
 	objective.reward, err = e.reward(reward.Struct)
 	return err
 }
 
-// unsupportedInMulti returns a description of a reward objective that multi(...) does not support, for an error message. It returns "" for C and
+// unsupportedInMulti returns a description of a reward objective that multi(...) does not support, for an error message. It returns "" for F, C and
 // C<=k.
 func unsupportedInMulti(reward *logic.Objective) string {
 	switch {
 	case reward.IsRatio:
 		return "a ratio of rewards"
-	case reward.Path != nil:
-		return "an R operator of a path formula"
+	case reward.Path != nil && reward.Form != logic.ReachReward:
+		return "an R operator of a path formula other than F"
 	case reward.Form == logic.CostBoundedReward, reward.Form == logic.ConditionalReward, reward.Form == logic.Discounted:
 		return logic.Describe(reward.Expr)
 	case reward.Form == logic.LongRun:

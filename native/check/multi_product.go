@@ -35,8 +35,8 @@ func (set objectiveSet) contains(objective int) bool { return set>>objective&1 =
 // isSubsetOf reports whether all objectives of the set are in another set.
 func (set objectiveSet) isSubsetOf(other objectiveSet) bool { return set&^other == 0 }
 
-// memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
-// far (at most multi.maxSteps), and the number of the tuple of automaton states of the linear objectives.
+// memory is a state of the model with the memory of the objectives: two bits for each until objective and for each reward objective with a
+// target, the number of steps so far (at most multi.maxSteps), and the number of the tuple of automaton states of the linear objectives.
 type memory struct {
 	modelState    uint32
 	untilStatuses uint32
@@ -68,7 +68,7 @@ func (numbering *tupleNumbering) numberTuple(tuple []int) uint32 {
 	return number
 }
 
-// The status of an until objective on a path.
+// The status of an until objective on a path. The status of a reward objective with a target holds after the target.
 const (
 	undecidedStatus uint32 = iota // not decided yet
 	holdsStatus
@@ -89,10 +89,13 @@ func (multi *multiEvaluation) nextMemory(before memory, s uint32) (memory, error
 	next := before
 	next.modelState = s
 	for i, objective := range multi.objectives {
-		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
+		if next.untilStatus(i) != undecidedStatus {
 			continue
 		}
 		switch { // status has two bits for each objective
+		case objective.target != nil && objective.target.Has(int(s)):
+			next.untilStatuses |= holdsStatus << (2 * i)
+		case objective.form != untilForm: // it stays undecided
 		case objective.right.Has(int(s)):
 			next.untilStatuses |= holdsStatus << (2 * i)
 		case !objective.left.Has(int(s)):
@@ -149,6 +152,7 @@ func (multi *multiEvaluation) buildProduct() error {
 	multi.tupleIndex = map[int]int{}
 	var initialStates []int // the initial state of each automaton, before it reads a state of the model
 	for i, objective := range multi.objectives {
+		objective.index = i
 		multi.maxSteps = max(multi.maxSteps, objective.steps)
 		if objective.form == automatonForm {
 			multi.tupleIndex[i] = len(initialStates)
@@ -201,7 +205,12 @@ func (memory objectiveMemory) Absorbing(memory) bool { return false }
 
 // countsRewards reports whether a reward objective counts the rewards of a state.
 func (objective *objective) countsRewards(x memory) bool {
-	return objective.form == rewardForm && (objective.steps < 0 || x.steps < objective.steps)
+	return objective.form == rewardForm && (objective.steps < 0 || x.steps < objective.steps) && !objective.hasReached(x)
+}
+
+// hasReached reports whether an objective has a target that the path has reached.
+func (objective *objective) hasReached(x memory) bool {
+	return objective.target != nil && x.untilStatus(objective.index) == holdsStatus
 }
 
 // choicesWithoutReward returns the choices of the product that earn no reward of an objective C (total reward). It considers the maximised
@@ -211,7 +220,7 @@ func (multi *multiEvaluation) choicesWithoutReward(maximised bool) *sparse.Set {
 	for _, objective := range multi.objectives {
 		isTotalReward := objective.form == rewardForm && objective.steps < 0
 		if isTotalReward && objective.isMaximised == maximised {
-			multi.removeRewarded(choices, objective.reward)
+			multi.removeRewarded(choices, objective)
 		}
 	}
 	return choices
@@ -223,13 +232,16 @@ const (
 	ofMinimised = false
 )
 
-// removeRewarded removes from the set choices all choices of the product for which the reward structure has a positive reward.
-func (multi *multiEvaluation) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
+// removeRewarded removes from the set choices all choices of the product that earn a positive reward of an objective.
+func (multi *multiEvaluation) removeRewarded(choices *sparse.Set, objective *objective) {
 	for s, memory := range multi.memories {
+		if !objective.countsRewards(memory) {
+			continue
+		}
 		first, end := multi.product.Choices(s)
 		for choice := first; choice < end; choice++ {
 			modelChoice := multi.modelChoice[choice]
-			if modelChoice != sparse.None && reward.ChoiceTotal(int(memory.modelState), int(modelChoice)) > 0 {
+			if modelChoice != sparse.None && objective.reward.ChoiceTotal(int(memory.modelState), int(modelChoice)) > 0 {
 				choices.Remove(choice)
 			}
 		}
@@ -238,11 +250,14 @@ func (multi *multiEvaluation) removeRewarded(choices *sparse.Set, reward *sparse
 
 // findEndStates finds the product states in which a path may end: from there on it can stay in an end component that earns no minimised reward. For each
 // of these states it finds the sets of objectives that the path can then satisfy almost surely. It adds the end state to the product. It is an error if
-// a maximised reward can be earned forever. expr is the property, for errors.
+// a maximised reward can be earned forever, or can miss its target. expr is the property, for errors.
 func (multi *multiEvaluation) findEndStates(expr sema.Expr) error {
 	endComponents, err := multi.product.EndComponents(multi.evaluation.ctx, nil, nil)
 	if err != nil {
 		return err
+	}
+	if multi.canMissMaximisedTarget(endComponents) {
+		return multi.evaluation.unsupportedError(expr, "found multi(...) with a maximised reward of F, whose target is not reached with probability 1 by every scheduler")
 	}
 	rewardedForever := endComponents.Choices.Minus(multi.choicesWithoutReward(ofMaximised))
 	if !rewardedForever.Empty() {
@@ -261,6 +276,20 @@ func (multi *multiEvaluation) findEndStates(expr sema.Expr) error {
 			return nil
 		}
 	}
+}
+
+// canMissMaximisedTarget reports whether some scheduler misses, with a positive probability, the target of a maximised reward. The reward of paths that
+// miss the target is infinite.
+func (multi *multiEvaluation) canMissMaximisedTarget(endComponents *sparse.EndComponents) bool {
+	for i := range endComponents.Num() {
+		anyMember := multi.memories[endComponents.Members(i)[0]] // the memory of a target does not change in an end component
+		for _, objective := range multi.objectives {
+			if objective.target != nil && objective.isMaximised && !objective.hasReached(anyMember) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // addSatisfiedAtEnd adds a set of objectives to multi.satisfiedAtEnd[s] for each state s from which some scheduler stays in an end component of the
@@ -359,9 +388,12 @@ func (multi *multiEvaluation) satisfyingComponents(satisfied objectiveSet, choic
 }
 
 // canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. memory belongs to
-// this state. It ignores objectives of the form G F a.
+// this state. It ignores objectives of the form G F a. A path that misses the target of a minimised reward satisfies none, because its reward is infinite.
 func (multi *multiEvaluation) canSatisfy(memory memory, satisfied objectiveSet) bool {
-	for i := range multi.objectives {
+	for i, objective := range multi.objectives {
+		if objective.target != nil && !objective.hasReached(memory) {
+			return false
+		}
 		if satisfied.contains(i) && !multi.canSatisfyOne(memory, i) {
 			return false
 		}

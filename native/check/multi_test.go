@@ -274,8 +274,14 @@ func TestMultiForms(t *testing.T) {
 		{"multi(Pmax=? [ (F s=1) & (F s=3) ])", "0"},
 		{"multi(Pmax=? [ (F s=1) | (G F s=3) ], P>=0.25 [ X (s=1 | s=2) ])", "7/8"},
 		{"multi(P=? [ F s=1 ])", "found an operator in multi(...) without min, max or a bound"},
-		{`multi(R{"once"}max=? [ S ])`, "found a long-run average, R [ S ], in multi(...), want P of a path formula, or R with C or C<=k"},
-		{`multi(R{"once"}max=? [ F s=1 ])`, "found an R operator of a path formula in multi(...), want P of a path formula, or R with C or C<=k"},
+		{`multi(R{"once"}max=? [ S ])`, "found a long-run average, R [ S ], in multi(...), want P of a path formula, or R with F, C or C<=k"},
+		{`multi(R{"once"}max=? [ X s=1 ])`, "found an R operator of a path formula other than F in multi(...), want P of a path formula, or R with F, C or C<=k"},
+		{`multi(R{"once"}max=? [ F s=1 ])`, "found multi(...) with a maximised reward of F, whose target is not reached with probability 1 by every scheduler"},
+		{`multi(R{"once"}max=? [ F s>0 ], P>=0.25 [ F s=1 ])`, "7/2"},
+		{`multi(R{"once"}min=? [ F s>0 ], R{"ever"}<=1 [ C ])`, "2"},
+		{`multi(R{"ever"}min=? [ F s=3 ], P>=0.5 [ F s=1 ])`, "+Inf"},
+		{`multi(R{"ever"}min=? [ F s=1 ], P>=0.5 [ F s=1 ])`, "+Inf"},
+		{`multi(R{"once"}max=? [ F s>0 ], Pmax=? [ F s=1 ])`, "[(2,0.5),(5,0)]"},
 		{`multi(1+Pmax=? [ F s=1 ])`, "found an expression of type double in multi(...), want P or R"},
 	} {
 		v := ask(t, t.Context(), crossroads, tt.property, check.Options{})[0]

@@ -23,7 +23,7 @@ type folder struct {
 	floatDifferences []syntax.Pos // where float64 arithmetic gives another Bool or Int
 	// labelIndices maps the index of a label in Model and Properties to its index in the Program.
 	labelIndices []int
-	rewardCount  int // number of reward structures of the model
+	rewardCount  int // number of reward structures that are written in the model
 }
 
 // newFolder returns a folder, which folds constants in expressions. It has no values for constants yet.

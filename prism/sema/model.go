@@ -69,6 +69,15 @@ func (p *Program) IsDTMCOrMDP() bool {
 	return (p.Type == syntax.DTMC || p.Type == syntax.MDP) && !p.model.IsMarkovAutomaton()
 }
 
+// declaredRewards returns the reward structures that are written in the model. The structure of Storm's operator T, which is not, comes last.
+func (m *Model) declaredRewards() []RewardStruct {
+	last := len(m.rewards) - 1
+	if last >= 0 && m.rewards[last].Name == syntax.TimeRewards {
+		return m.rewards[:last]
+	}
+	return m.rewards
+}
+
 // RewardName returns the name under which outputs show reward structure i; "" if it has none. The structure of Storm's operator T, which the text of
 // the model does not contain, is "time", with underscores behind it if another structure has this name.
 func (p *Program) RewardName(i int) string {

@@ -178,7 +178,7 @@ func (r *resolver) resolveCosts(bounds []*syntax.CostBound, operator string) []C
 // after an error.
 func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 	if costBound.Struct == nil {
-		if len(r.model.rewards) == 0 {
+		if len(r.model.declaredRewards()) == 0 {
 			r.semanticError(costBound, "model has no rewards specified")
 		}
 		return 0
@@ -259,7 +259,11 @@ func (r *resolver) resolveReward(expr *syntax.Reward) Expr {
 	operator.Threshold, operator.Path = r.resolveThreshold(expr.Threshold), r.resolveExpr(expr.Path)
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "R")
-	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, 0)
+	first := 0
+	if len(r.model.declaredRewards()) == 0 { // the structure of the operator T is not the default
+		first = -1
+	}
+	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, first)
 	operator.DivisorStruct = r.selectRewardStruct(expr, expr.DivisorStruct, operator.divisorIndex, -1)
 	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
@@ -298,8 +302,7 @@ func (r *resolver) suggestRewardStruct(name string) string {
 
 // declaredRewardStructs returns the names of the reward structures that are written in the model.
 func (r *resolver) declaredRewardStructs() []string {
-	names := namesOf(r.model.rewards, func(rewards RewardStruct) string { return rewards.Name })
-	return slices.DeleteFunc(names, func(name string) bool { return name == syntax.TimeRewards })
+	return namesOf(r.model.declaredRewards(), func(rewards RewardStruct) string { return rewards.Name })
 }
 
 // selectRewardStruct returns the index of the reward structure that an R operator gives by its name, or defaultIndex if it gives none. If the operator gives a
@@ -330,7 +333,7 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 		return i
 	case operator.IsTimeReward && r.model.dialect == syntax.Storm: // whoever evaluates the property adds the structure to the text of the model
 	case operator.IsTimeReward:
-		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
+		r.semanticError(operator, "found the operator T, which is not supported for these states: they were read without a reward structure for time")
 	default:
 		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, cmp.Or(unreadHint(r.model.unread.Rewards), nearestOrAll(name, r.declaredRewardStructs())))
 	}

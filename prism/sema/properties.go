@@ -214,7 +214,7 @@ func (properties *Properties) Instantiate(program *Program, selected []int, cons
 	extendedProgram := *program
 	folder := newFolder()
 	folder.foldedExprs = maps.Clone(program.constants)
-	folder.rewardCount = len(program.Rewards)
+	folder.rewardCount = len(properties.model.declaredRewards())
 	extendedProgram.Warnings = append(slices.Clone(program.Warnings), properties.setConstants(folder, constants)...)
 	folder.requireValues(properties.usedConstants(exprs...), properties.file)
 	if err := folder.err(); err != nil {
@@ -330,7 +330,7 @@ func (f *folder) foldReward(expr *Reward) Expr {
 	var err error
 	folded.DivisorStruct, err = f.rewardStructIndex(expr.DivisorStruct, expr.divisorIndex)
 	folded.StructErr = cmp.Or(folded.StructErr, err)
-	if f.rewardCount == 0 {
+	if folded.Struct < 0 && (folded.StructErr == nil || f.rewardCount == 0) {
 		folded.Struct, folded.StructErr = -1, &EvalError{Pos: expr.Pos(), Msg: "model has no rewards specified"}
 	}
 	return folded

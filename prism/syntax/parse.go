@@ -166,10 +166,18 @@ func parsePropertyIn(dialect Dialect, file string, src []byte) (*Property, error
 
 // ParseExpr parses an expression of PRISM's language without property operators. Errors are as for ParseModel.
 func ParseExpr(file string, src []byte) (Expr, error) {
+	return ParseExprAt(file, src, startOfFile)
+}
+
+// ParseExprAt parses an expression, like ParseExpr, that begins at a line and column of a file. Its offsets count from the beginning of src.
+func ParseExprAt(file string, src []byte, start Pos) (Expr, error) {
 	exprParser, err := newParser(PRISM, file, src, false)
 	if err != nil {
 		return nil, err
 	}
+	exprParser.start = start
+	exprParser.scanner = newScannerAt(src, start)
+	exprParser.token = exprParser.scanner.next()
 	expr := exprParser.parseExpr(modelContext)
 	exprParser.wantEOF("the end of the expression")
 	if err := exprParser.errs.Err(); err != nil {
@@ -186,6 +194,7 @@ type parser struct {
 	token          token
 	previousTok    token // the token before tok
 	file           string
+	start          Pos  // the position of the first byte of the text
 	isProperties   bool // a properties file, not a model
 	dialect        Dialect
 	errs           ErrorList
@@ -213,6 +222,7 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 	p := &parser{
 		scanner:        newScanner(src, isProperties),
 		file:           file,
+		start:          startOfFile,
 		isProperties:   isProperties,
 		dialect:        dialect,
 		startsOperator: make(map[int32]bool),
@@ -426,7 +436,7 @@ func (p *parser) errorPos(tok token) Pos {
 	if tok.kind != tokEOF {
 		return tok.pos
 	}
-	return lastPos(p.scanner.src)
+	return lastPos(p.scanner.src, p.start)
 }
 
 // fail reports a syntax error. From then on, the parser accepts no token until resynchronize is called.
@@ -602,10 +612,10 @@ func (p *parser) parseQuotedName(what string) *Ident {
 	return ident
 }
 
-// lastPos returns the position of the last character of a text. An empty text gives line 1, column 1.
-func lastPos(src []byte) Pos {
-	scan := newScanner(src, false)
-	last := Pos{Line: 1, Col: 1}
+// lastPos returns the position of the last character of a text that begins at a position. An empty text gives this position.
+func lastPos(src []byte, start Pos) Pos {
+	scan := newScannerAt(src, start)
+	last := start
 	for scan.offset < len(src) {
 		last = scan.pos()
 		char := src[scan.offset]

@@ -26,6 +26,14 @@ func newScanner(src []byte, propertyComments bool) scanner {
 	return scanner{src: src, line: 1, commentBlock: -1, propertyComments: propertyComments}
 }
 
+// startOfFile is the position of the first byte of a file.
+var startOfFile = Pos{Line: 1, Col: 1}
+
+// newScannerAt returns a scanner at the beginning of a text that begins at a line and column of a file.
+func newScannerAt(src []byte, start Pos) scanner {
+	return scanner{src: src, line: start.Line, lineStart: 1 - int(start.Col), commentBlock: -1}
+}
+
 // byteAt returns the byte at an offset, or 0 after the end of the text.
 func (s *scanner) byteAt(offset int) byte {
 	if offset < len(s.src) {

@@ -48,6 +48,8 @@ type ReadOptions struct {
 	NoFixDeadlocks bool
 	// MaxStates is the greatest number of states; 0 means about 134 million.
 	MaxStates int
+	// OperatorT adds the reward structure of Storm's operator T, the expected time.
+	OperatorT bool
 }
 
 // checkNumStates returns a *explicit.LimitError if a model has more states than the options allow.

@@ -628,6 +628,9 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 			return nil, err
 		}
 	}
+	if file.opts.OperatorT {
+		addOperatorT(imported)
+	}
 	return explicit.Import(imported)
 }
 

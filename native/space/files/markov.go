@@ -74,6 +74,26 @@ func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact b
 	return name
 }
 
+// addOperatorT adds the reward structure syntax.TimeRewards, for properties with Storm's operator T. A step of a discrete-time model takes the time 1. In a
+// CTMC, state rewards are per unit of time. A Markov automaton has its mean times already, in its last structure.
+func addOperatorT(imported *explicit.Imported) {
+	model := imported.Model
+	var reward sparse.Reward
+	var transitions explicit.TransitionReward
+	if imported.ExitRates != nil {
+		reward = model.Rewards[len(model.Rewards)-1]
+		reward.Name = syntax.TimeRewards
+	} else {
+		ones := newColumn(model.NumStates(), model.Exact())
+		for state := range model.NumStates() {
+			ones.setEntry(state, number{float: 1, fraction: big.NewRat(1, 1)})
+		}
+		reward, transitions = rewardStructure(model, syntax.TimeRewards, ones, nil)
+	}
+	model.Rewards = append(model.Rewards, reward)
+	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
+}
+
 // divideByRates divides the entry of each state by the exit rate of the state. If the rate is 0, the entry becomes 0.
 func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 	for state := range column.values {

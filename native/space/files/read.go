@@ -247,6 +247,9 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 			imported.Observables = reader.obsFile.varNames()
 		}
 	}
+	if reader.opts.OperatorT {
+		addOperatorT(imported)
+	}
 	space, err := explicit.Import(imported)
 	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok && reader.staFile != nil {
 		return nil, reader.staFile.duplicateError(duplicate)

@@ -13,6 +13,9 @@ import (
 // importSpace makes a space of the model with the valuations of the file. If they cannot be used, there is a warning, and each state has
 // one variable, with its number.
 func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
+	if builder.opts.OperatorT {
+		addOperatorT(imported)
+	}
 	imported.Warnings = slices.Concat(imported.Warnings, builder.umbFile.warnings, builder.assembly.warnings())
 	if builder.valuations != nil {
 		space, problem, err := builder.importValuations(imported)
