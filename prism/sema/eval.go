@@ -82,7 +82,25 @@ func (x Enclosed) Bounds() (low, high *big.Rat, ok bool) {
 // Enclose evaluates an expression in a state, in exact arithmetic as EvalExact does. It returns bounds of the value even if the value has no
 // fraction.
 func Enclose(expr Expr, state []int32) (Enclosed, error) {
-	value, err := evaluator{state: state, isExact: true, memo: &Memo[outcome]{}}.eval(expr)
+	return enclose(evaluator{state: state, isExact: true, memo: &Memo[outcome]{}}, expr)
+}
+
+// Encloser evaluates several expressions in one state, as Enclose does. It evaluates a large operand that they share only once, such as the exit
+// rate by which the rates of a race are divided.
+type Encloser struct{ evaluator evaluator }
+
+// NewEncloser returns an Encloser for a state.
+func NewEncloser(state []int32) Encloser {
+	const smallSize = 64 // the number of look-ups after which results are stored
+	return Encloser{evaluator{state: state, isExact: true, memo: &Memo[outcome]{lookups: LargeSize - smallSize}}}
+}
+
+// Enclose evaluates an expression.
+func (e Encloser) Enclose(expr Expr) (Enclosed, error) { return enclose(e.evaluator, expr) }
+
+// enclose evaluates an expression with an evaluator in exact arithmetic.
+func enclose(exactEvaluator evaluator, expr Expr) (Enclosed, error) {
+	value, err := exactEvaluator.eval(expr)
 	if err != nil || value.Type == Bool {
 		return Enclosed{Value: value.Value, IsExact: err == nil}, err
 	}

@@ -11,163 +11,16 @@ import (
 )
 
 // compiledChoices combines the compiled model with exact weights: the compiled model computes the
-// enabled choices and their targets, and the rational weights come from a cache. The cache has a
-// list of weights for each move and each valuation of the variables on which its weights depend.
-// A state whose weights cannot be cached is expanded by the interpreter.
+// enabled choices and their targets, and the rational weights of the alternatives of a move come from
+// a cache. A weight that is zero is nil. An empty list of weights means that the interpreter must
+// expand the state.
 type compiledChoices struct {
 	output         compile.PackedChoices
-	caches         []weightCache
-	weightLists    [][]*big.Rat // of the choices of the current state
+	caches         []*fractionCache // of each move; nil before the first use
+	weightLists    [][]*big.Rat     // of the choices of the current state
 	sumCache       map[[2]*big.Rat]*big.Rat
 	numStates      int // number of expanded states
 	numInterpreted int // number of expanded states that needed the interpreter
-}
-
-// weightCache caches the rational weights of the alternatives of one move. The map key encodes the
-// values of the variables on which the weights depend. A weight that is zero is nil. An empty
-// list means that the interpreter must expand the state.
-type weightCache struct {
-	weightLists  map[int64][]*big.Rat // nil before the first use
-	dependencies []dependency
-}
-
-// dependency is a variable on which the weights of a move depend. If the weights use the variable
-// only in tests, such as x>3, then values with equal test results form a class.
-type dependency struct {
-	slot         int
-	leastValue   int32
-	stride       int64
-	classOfValue []int64 // of each value, from low on; nil if each value has its own
-}
-
-const (
-	// maxWeights is the largest number of keys for which the weights of a move are cached.
-	maxWeights = 1 << 18
-	// maxTests is the largest number of evaluations of the tests of a variable.
-	maxTests = 1 << 16
-)
-
-// findDependencies finds the variables on which the weights of some commands depend, so that weights can be cached by their values. It returns false if
-// these variables have too many different valuations.
-func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
-	slots, tests := weightTests(program, commands)
-	numKeys := int64(1)
-	for _, slot := range slots {
-		variable := &program.Vars[slot]
-		numValues := int64(variable.High) - int64(variable.Low) + 1
-		added := dependency{slot: slot, leastValue: variable.Low, stride: numKeys}
-		numClasses := added.partitionValues(tests[slot], numValues, make([]int32, len(program.Vars)))
-		if numClasses > maxWeights/numKeys { // numKeys * numClasses keys would be more than maxWeights
-			return false
-		}
-		cache.dependencies = append(cache.dependencies, added)
-		numKeys *= numClasses
-	}
-	return true
-}
-
-// weightTests returns the variables in the weights of some commands, in the order of their first use. tests has, for each variable, the largest
-// subexpressions that depend on this variable only: Boolean tests such as x>3, or the variable itself.
-func weightTests(program *sema.Program, commands []compile.CommandRef) (variables []int, tests map[int][]sema.Expr) {
-	tests = make(map[int][]sema.Expr)
-	addTest := func(expr sema.Expr) bool {
-		slot, ok := testedVariable(expr)
-		if !ok { // several variables or none: continue with the operands of expr
-			return true
-		}
-		if tests[slot] == nil {
-			variables = append(variables, slot)
-		}
-		tests[slot] = append(tests[slot], expr)
-		return false
-	}
-	for _, commandRef := range commands {
-		for _, update := range program.Modules[commandRef.Module].Commands[commandRef.Command].Updates {
-			if update.Prob != nil {
-				sema.Inspect(update.Prob, addTest)
-			}
-		}
-	}
-	return variables, tests
-}
-
-// testedVariable returns the variable of an expression if this is the variable itself, or a Boolean expression with no other variable. Otherwise ok is
-// false.
-func testedVariable(expr sema.Expr) (slot int, ok bool) {
-	if variable, isVar := expr.(*sema.Var); isVar {
-		return variable.Slot, true
-	}
-	if expr.Type() != sema.Bool {
-		return 0, false
-	}
-	slots := make(map[int]bool)
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		if variable, isVar := operand.(*sema.Var); isVar {
-			slot = variable.Slot
-			slots[slot] = true
-		}
-		return len(slots) <= 1
-	})
-	return slot, len(slots) == 1
-}
-
-// partitionValues divides the values of a variable into classes with equal results of all tests, because the weights are equal for all values of a class. It
-// returns the number of classes. If there are too many tests and values, or a test is the variable itself or fails, each value is its own class. It
-// overwrites state.
-func (variable *dependency) partitionValues(tests []sema.Expr, numValues int64, state []int32) int64 {
-	if int64(len(tests)) > maxTests/numValues {
-		return numValues
-	}
-	classes := make([]int64, numValues)
-	classByResults := make(map[string]int64) // the keys are the results of all tests, one byte each
-	results := make([]byte, len(tests))
-	for i := range classes {
-		state[variable.slot] = variable.leastValue + int32(i)
-		if !evaluateTests(results, tests, state) {
-			return numValues
-		}
-		class, isKnown := classByResults[string(results)]
-		if !isKnown {
-			class = int64(len(classByResults))
-			classByResults[string(results)] = class
-		}
-		classes[i] = class
-	}
-	variable.classOfValue = classes
-	return int64(len(classByResults))
-}
-
-// evaluateTests evaluates each test in a state and stores the results as 0 or 1. It returns false if a test is a variable, or if its
-// evaluation fails.
-func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
-	for index, expr := range tests {
-		if _, isVariable := expr.(*sema.Var); isVariable {
-			return false
-		}
-		value, _, err := sema.EvalExact(expr, state)
-		if err != nil {
-			return false
-		}
-		results[index] = 0
-		if value.Bool {
-			results[index] = 1
-		}
-	}
-	return true
-}
-
-// keyOf returns the key of a state in the cache of weights: a number whose mixed-radix digits are the classes of the variables on which the weights depend.
-func (cache *weightCache) keyOf(state []int32) int64 {
-	key := int64(0)
-	for i := range cache.dependencies {
-		variable := &cache.dependencies[i]
-		class := int64(state[variable.slot]) - int64(variable.leastValue)
-		if variable.classOfValue != nil { // otherwise each value is its own class
-			class = variable.classOfValue[class]
-		}
-		key += variable.stride * class
-	}
-	return key
 }
 
 // expandCompiled computes the choices of the batch's states with the compiled model and cached exact weights. For a state without cached
@@ -230,24 +83,21 @@ func (worker *exactWorker) findWeights(first, end int) bool {
 	return true
 }
 
-// cachedWeights returns the exact weight of each transition of a move (a choice of the compiled model) in the current state. It computes a list that is not
-// in the cache yet. An empty list means that the interpreter must expand the state.
+// cachedWeights returns the exact weight of each transition of a move (a choice of the compiled model) in the current state. An empty list
+// means that the interpreter must expand the state.
 func (worker *exactWorker) cachedWeights(moveIndex int) []*big.Rat {
-	cache, commands := &worker.compiled.caches[moveIndex], worker.expander.Moves()[moveIndex].Commands
-	if cache.weightLists == nil {
-		cache.weightLists = make(map[int64][]*big.Rat)
-		if !cache.findDependencies(worker.program, commands) {
-			// Without dependencies every state has the key 0. The empty list for this key makes the interpreter expand every state with this move.
-			cache.dependencies = nil
-			cache.weightLists[0] = []*big.Rat{}
+	move, cache := &worker.expander.Moves()[moveIndex], &worker.compiled.caches[moveIndex]
+	if *cache == nil {
+		var commands []*sema.Command
+		for _, commandRef := range move.Commands {
+			commands = append(commands, &worker.program.Modules[commandRef.Module].Commands[commandRef.Command])
+		}
+		var err error
+		if *cache, err = worker.interpreter.newWeightCache(commands...); err != nil {
+			return nil // the interpreter returns the error
 		}
 	}
-	key := cache.keyOf(worker.state)
-	weights, found := cache.weightLists[key]
-	if !found {
-		weights = worker.alternativeWeights(&worker.expander.Moves()[moveIndex])
-		cache.weightLists[key] = weights
-	}
+	weights, _ := (*cache).get(worker.state, func() ([]*big.Rat, error) { return worker.alternativeWeights(move), nil })
 	return weights
 }
 

@@ -27,9 +27,9 @@ type exactExpander struct {
 	// allowEnclosures says that a fraction within the relative distance maxEnclosure may replace an
 	// irrational weight. usedEnclosure says that it replaced a weight.
 	allowEnclosures, usedEnclosure bool
-	// constantWeights caches the weights of commands whose weights do not depend on the state.
-	constantWeights map[*sema.Command][]*big.Rat
-	// constantIntervals is the same cache for interval models.
+	// weightCaches caches the weights of each command.
+	weightCaches map[*sema.Command]*fractionCache
+	// constantIntervals caches the intervals of commands whose intervals do not depend on the state.
 	constantIntervals map[*sema.Command][]interval
 	// owners has the owners of the choices of a game, and owner is the player of the last state.
 	owners *ownership
@@ -39,7 +39,7 @@ type exactExpander struct {
 func newExactExpander(ctx context.Context, compiled *compile.Model, normalises bool) *exactExpander {
 	return &exactExpander{
 		model: compiled, modelExpander: compiled.NewExpanderUntil(ctx), normalises: normalises,
-		constantWeights: make(map[*sema.Command][]*big.Rat), constantIntervals: make(map[*sema.Command][]interval),
+		weightCaches: make(map[*sema.Command]*fractionCache), constantIntervals: make(map[*sema.Command][]interval),
 	}
 }
 
@@ -277,16 +277,30 @@ func nextCombination[T any](indices []int, lists [][]T) int {
 	return -1
 }
 
-// commandWeights returns the exact weights of a command's updates in a state. It caches weights that do not depend on the state.
+// commandWeights returns the exact weights of a command's updates in a state. It caches them.
 func (expander *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
-	if cached := expander.constantWeights[command]; cached != nil {
-		return cached, nil
+	cache := expander.weightCaches[command]
+	if cache == nil {
+		var err error
+		if cache, err = expander.newWeightCache(command); err != nil {
+			return nil, err
+		}
+		expander.weightCaches[command] = cache
 	}
-	weights, err := expander.evaluateWeights(state, command)
-	if err == nil && hasConstantWeights(command) {
-		expander.constantWeights[command] = weights
+	return cache.get(state, func() ([]*big.Rat, error) { return expander.evaluateWeights(state, command) })
+}
+
+// newWeightCache returns an empty cache for numbers that depend on the weights of some commands.
+func (expander *exactExpander) newWeightCache(commands ...*sema.Command) (*fractionCache, error) {
+	var weights []sema.Expr
+	for _, command := range commands {
+		for i := range command.Updates {
+			if weight := command.Updates[i].Prob; weight != nil {
+				weights = append(weights, weight)
+			}
+		}
 	}
-	return weights, err
+	return newFractionCache(expander.model, weights)
 }
 
 // isConst reports whether expr is a constant.
@@ -305,8 +319,9 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	}
 	sum := new(big.Rat)
 	var weights []*big.Rat
+	encloser := sema.NewEncloser(state)
 	for i := range command.Updates {
-		weight, err := expander.evaluateWeight(state, quantity, command.Updates[i].Prob)
+		weight, err := expander.evaluateWeight(state, encloser, quantity, command.Updates[i].Prob)
 		if err != nil {
 			return nil, err
 		}
@@ -344,12 +359,12 @@ func floatSum(weights []*big.Rat) float64 {
 }
 
 // evaluateWeight evaluates a probability or a rate in a state as a fraction. quantity is "probability" or "rate", for error messages. A nil expression
-// stands for 1. For an irrational weight with narrow bounds it returns the lower bound, if enclosures are allowed.
-func (expander *exactExpander) evaluateWeight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
+// stands for 1. encloser evaluates expressions in this state. For an irrational weight with narrow bounds it returns the lower bound, if enclosures are allowed.
+func (expander *exactExpander) evaluateWeight(state []int32, encloser sema.Encloser, quantity string, expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return big.NewRat(1, 1), nil
 	}
-	enclosed, err := sema.Enclose(expr, state)
+	enclosed, err := encloser.Enclose(expr)
 	switch {
 	case err != nil:
 		return nil, evaluationError(expander.model, state, err)
@@ -405,9 +420,4 @@ func evaluationError(compiled *compile.Model, state []int32, err error) error {
 // unsupportedError returns the error for a number without an exact representation as a fraction.
 func unsupportedError(compiled *compile.Model, state []int32, pos syntax.Pos, msg string) error {
 	return &compile.UnsupportedError{File: compiled.Program().File, Pos: pos, Msg: msg + " in state " + compiled.StateText(state)}
-}
-
-// hasConstantWeights reports whether the weights of a command do not depend on the state.
-func hasConstantWeights(command *sema.Command) bool {
-	return !slices.ContainsFunc(command.Updates, func(update sema.Update) bool { return update.Prob != nil && !isConst(update.Prob) })
 }

@@ -110,7 +110,7 @@ func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, n
 	exact := &exactWorker{worker: parent, interpreter: newExactExpander(ctx, model, normalise)}
 	exact.interpreter.owners = parent.owners
 	if parent.expander.Name() == "machine" {
-		exact.compiled = &compiledChoices{caches: make([]weightCache, len(parent.expander.Moves()))}
+		exact.compiled = &compiledChoices{caches: make([]*fractionCache, len(parent.expander.Moves()))}
 	}
 	return exact
 }

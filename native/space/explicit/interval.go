@@ -129,13 +129,14 @@ func (expander *exactExpander) intervalsOfUpdates(state []int32, command *sema.C
 
 // intervalOfUpdate evaluates the probability interval of an update in a state. Without an upper bound, both ends are the same probability.
 func (expander *exactExpander) intervalOfUpdate(state []int32, update *sema.Update) (interval, error) {
-	low, err := expander.evaluateWeight(state, "probability", update.Prob)
+	encloser := sema.NewEncloser(state)
+	low, err := expander.evaluateWeight(state, encloser, "probability", update.Prob)
 	if err != nil {
 		return interval{}, err
 	}
 	high := low
 	if update.ProbHigh != nil {
-		if high, err = expander.evaluateWeight(state, "probability", update.ProbHigh); err != nil {
+		if high, err = expander.evaluateWeight(state, encloser, "probability", update.ProbHigh); err != nil {
 			return interval{}, err
 		}
 	}

@@ -446,12 +446,11 @@ type exactRewardEvaluator struct {
 }
 
 // exactRewardItem is a reward item with compiled evaluators of its guard and, if its value is an
-// integer, of its value; otherwise integerValue is nil. constant is the value of an item whose
-// value does not depend on the state, after its first evaluation.
+// integer, of its value; otherwise integerValue is nil, and cachedValue has the value.
 type exactRewardItem struct {
 	*sema.RewardItem
 	guard, integerValue compile.Evaluator
-	constant            *big.Rat
+	cachedValue         *fractionCache
 }
 
 // newExactRewardEvaluator compiles the guards and the integer values of a reward structure. It does not compile other values, because
@@ -465,9 +464,12 @@ func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exac
 			return nil, err
 		}
 		if item.Value.Type() == sema.Int {
-			if item.integerValue, err = space.compiled.Evaluator(item.Value); err != nil {
-				return nil, err
-			}
+			item.integerValue, err = space.compiled.Evaluator(item.Value)
+		} else {
+			item.cachedValue, err = newFractionCache(space.compiled, []sema.Expr{item.Value})
+		}
+		if err != nil {
+			return nil, err
 		}
 		evaluator.items = append(evaluator.items, item)
 	}
@@ -504,21 +506,14 @@ func (evaluator *exactRewardEvaluator) sumOfItems(state []int32, applies func(*s
 	return sum, nil
 }
 
-// itemValue returns the value of an item in a state as a fraction. A negative or irrational value is an error. The value of a constant item is
-// cached.
+// itemValue returns the value of an item in a state as a fraction. A negative or irrational value is an error.
 func (evaluator *exactRewardEvaluator) itemValue(item *exactRewardItem, state []int32) (*big.Rat, error) {
-	if item.constant != nil {
-		return item.constant, nil
-	}
 	value, err := evaluator.evaluateItem(item, state)
 	if err != nil {
 		return nil, err
 	}
 	if value.Sign() < 0 {
 		return nil, evaluator.space.modelError(state, item.Value.Pos(), fmt.Sprintf("found the reward %s, want a reward that is finite and not negative", value.RatString()))
-	}
-	if isConst(item.Value) {
-		item.constant = value
 	}
 	return value, nil
 }
@@ -532,14 +527,20 @@ func (evaluator *exactRewardEvaluator) evaluateItem(item *exactRewardItem, state
 		}
 		return evaluator.cachedFraction(integer), nil
 	}
-	result, exact, err := sema.EvalExact(item.Value, state)
-	switch {
-	case err != nil:
-		return nil, evaluationError(evaluator.space.compiled, state, err)
-	case !exact:
-		return nil, unsupportedError(evaluator.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
+	values, err := item.cachedValue.get(state, func() ([]*big.Rat, error) {
+		result, exact, err := sema.EvalExact(item.Value, state)
+		switch {
+		case err != nil:
+			return nil, evaluationError(evaluator.space.compiled, state, err)
+		case !exact:
+			return nil, unsupportedError(evaluator.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
+		}
+		return []*big.Rat{result.Rat}, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return result.Rat, nil
+	return values[0], nil
 }
 
 // maxIntegers is the largest number of integers that are cached as fractions.
