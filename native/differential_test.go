@@ -140,7 +140,7 @@ func asJANI(m *wild.Model) []byte {
 		return nil
 	}
 	var b bytes.Buffer
-	if _, err := export.Write(&b, "m", built.Program(), nil, nil); err != nil {
+	if _, err := export.Write(&b, "m", built.Program(), nil); err != nil {
 		return nil
 	}
 	return b.Bytes()

@@ -349,7 +349,11 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	program, err := p.Model.InstantiateOpen(model.Map(), p.Open())
+	instantiate := p.Model.InstantiateOpen
+	if p.Job.LeaveOpen {
+		instantiate = p.Model.InstantiateSymbolic
+	}
+	program, err := instantiate(model.Map(), p.Open())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -547,14 +551,23 @@ func (p *Plan) translateNames(defs []sema.ConstDef) {
 	}
 }
 
-// addUndefinedParams makes a parameter of every constant of type double without a value.
+// addUndefinedParams makes a parameter of every constant without a value.
 func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
 	for _, constant := range p.Model.Constants() {
 		isDefined := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
-		if !constant.Defined && !isDefined && constant.Type == sema.Double && !slices.Contains(p.Open(), constant.Name) {
+		if !constant.Defined && !isDefined && !slices.Contains(p.Open(), constant.Name) {
 			p.Params = append(p.Params, Param{Name: constant.Name})
 		}
 	}
+}
+
+// placeholder returns a definition of a parameter with any value of its type. The value does not matter, because Models omits it.
+func (p *Plan) placeholder(name string) sema.ConstDef {
+	isBool := func(constant sema.Constant) bool { return constant.Name == name && constant.Type == sema.Bool }
+	if slices.ContainsFunc(p.Model.Constants(), isBool) {
+		return sema.ConstDef{Name: name, Low: "false"}
+	}
+	return sema.ConstDef{Name: name, Low: "0"}
 }
 
 // defineConstants reads the definitions of constants and the parameters of the job, and sets the experiments of all sources. It adds a warning for a
@@ -575,7 +588,7 @@ func (p *Plan) defineConstants() error {
 		if err := p.checkParam(param.Name, defs); err != nil {
 			return err
 		}
-		defs = append(defs, sema.ConstDef{Name: param.Name, Low: "0"}) // the value does not matter, because Models omits it
+		defs = append(defs, p.placeholder(param.Name))
 	}
 	unknown := make(map[string]int)
 	for _, source := range p.sources {

@@ -81,12 +81,12 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 	}
 	var exported []export.Property
 	for _, property := range properties {
-		exported = append(exported, export.Property{Property: property.Property, Labels: property.Program.Labels})
+		exported = append(exported, export.Property{Property: property.Property, File: property.File, Labels: property.Program.Labels})
 	}
 	var omitted []error
 	err = env.writeFile(name, func(w io.Writer) error {
 		var writeErr error
-		omitted, writeErr = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, plan.Open(), exported)
+		omitted, writeErr = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, exported)
 		return writeErr
 	})
 	for _, omission := range omitted {

@@ -14,6 +14,7 @@ import (
 type folder struct {
 	givenValues map[*constant]Value // values from the caller
 	parameters  map[*constant]bool
+	isSymbolic  bool // parameters have any type, see [Model.InstantiateSymbolic]
 	// usesParameter is set when an expression has a parameter, or a constant that depends on one.
 	usesParameter    bool
 	foldedExprs      map[*constant]Expr // values, or definitions with a parameter or an error

@@ -27,7 +27,19 @@ func (m *Model) Instantiate(constants map[string]Value) (*Program, error) {
 // [Param] in expressions. Program.Consts omits the parameters and the constants that depend on them. The range or the initial value of a variable
 // must not depend on a parameter.
 func (m *Model) InstantiateOpen(constants map[string]Value, parameters []string) (*Program, error) {
+	return m.instantiate(newFolder(), constants, parameters)
+}
+
+// InstantiateSymbolic instantiates the model like InstantiateOpen, for a program that is written in another language and not explored. Parameters may be of
+// any type, and ranges and initial values may depend on them.
+func (m *Model) InstantiateSymbolic(constants map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
+	folder.isSymbolic = true
+	return m.instantiate(folder, constants, parameters)
+}
+
+// instantiate returns the program for a new folder.
+func (m *Model) instantiate(folder *folder, constants map[string]Value, parameters []string) (*Program, error) {
 	program := &Program{File: m.file, Type: m.modelType, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
 	program.Warnings = append(program.Warnings, m.setConstants(folder, constants)...)
 	for _, name := range parameters {
@@ -38,7 +50,10 @@ func (m *Model) InstantiateOpen(constants map[string]Value, parameters []string)
 		return nil, err
 	}
 	for _, constant := range m.constants {
-		folder.foldConstant(constant)
+		folded := folder.foldConstant(constant)
+		if folder.parameters[constant] {
+			program.Parameters = append(program.Parameters, folded.(*Param))
+		}
 		if value, ok := folder.values[constant]; ok {
 			program.Consts = append(program.Consts, NamedValue{constant.name, value})
 		}
@@ -95,7 +110,7 @@ func (f *folder) setConstant(constant *constant, value Value) {
 	f.givenValues[constant] = value
 }
 
-// setParameter makes a constant of the model a parameter. The constant must be a double without a value, or setParameter reports an error.
+// setParameter makes a constant of the model a parameter. It reports an error if the constant has a value or, unless the program is symbolic, is not a double.
 func (f *folder) setParameter(model *Model, name string) {
 	constant := model.names[name].constant
 	switch {
@@ -103,7 +118,7 @@ func (f *folder) setParameter(model *Model, name string) {
 		f.errs.Add(model.file, syntax.Pos{}, "parameter %q is not a constant of the model", name)
 	case constant.declaration.Value != nil:
 		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
-	case constant.valueType != Double:
+	case constant.valueType != Double && !f.isSymbolic:
 		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, constant.valueType)
 	case f.givenValues[constant].Type != Invalid:
 		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
@@ -166,8 +181,8 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 		instance.High = math.MaxInt32
 	default:
 		instance.IsBounded = true
-		instance.Low, instance.High = f.variableRange(model, variable)
-		instance.Init = instance.Low
+		f.setRange(&instance, model, variable)
+		instance.Init, instance.InitExpr = instance.Low, instance.LowExpr
 	}
 	if variable.init != nil {
 		f.setInitialValue(&instance, model, variable)
@@ -177,6 +192,9 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 
 // setInitialValue evaluates the initial value of a variable and stores it in instance. A value outside the range is an error.
 func (f *folder) setInitialValue(instance *Variable, model *Model, variable *variable) {
+	if instance.InitExpr = f.symbolicExpr(variable.init); instance.InitExpr != nil {
+		return
+	}
 	value, ok := f.evaluate(model, variable.init)
 	switch {
 	case !ok:
@@ -191,15 +209,33 @@ func (f *folder) setInitialValue(instance *Variable, model *Model, variable *var
 	}
 }
 
-// variableRange evaluates the range of a variable and reports an invalid range. In PRISM's dialect, a range needs at least two values. If a bound
-// has no value, variableRange returns the range from 0 to MaxInt32.
-func (f *folder) variableRange(model *Model, variable *variable) (low, high int32) {
+// symbolicExpr returns an expression after folding, if it has a parameter and the program is symbolic; otherwise nil.
+func (f *folder) symbolicExpr(expr Expr) Expr {
+	if !f.isSymbolic {
+		return nil
+	}
+	if folded := f.fold(expr); HasParameters(folded) {
+		return folded
+	}
+	return nil
+}
+
+// setRange evaluates the range of a variable, stores it in instance and reports an invalid range. In PRISM's dialect, a range needs at least two values. If a
+// bound has no value, the range is from 0 to MaxInt32, or that of 32 bits in a symbolic program.
+func (f *folder) setRange(instance *Variable, model *Model, variable *variable) {
+	if f.symbolicExpr(variable.low) != nil || f.symbolicExpr(variable.high) != nil {
+		instance.LowExpr, instance.HighExpr = f.fold(variable.low), f.fold(variable.high)
+		instance.Low, instance.High = math.MinInt32, math.MaxInt32
+		return
+	}
+	instance.High = math.MaxInt32
 	lowValue, lowIsKnown := f.evaluate(model, variable.low)
 	highValue, highIsKnown := f.evaluate(model, variable.high)
 	if !lowIsKnown || !highIsKnown {
-		return 0, math.MaxInt32
+		return
 	}
-	low, high = lowValue.Int, highValue.Int
+	low, high := lowValue.Int, highValue.Int
+	instance.Low, instance.High = low, high
 	pos := variable.declaration.TypePos
 	switch {
 	case low > high:
@@ -209,7 +245,6 @@ func (f *folder) variableRange(model *Model, variable *variable) (low, high int3
 	case int64(high)-int64(low) >= math.MaxInt32:
 		f.errs.Add(model.file, pos, "range [%d..%d] for variable %q is too big", low, high, variable.name)
 	}
-	return low, high
 }
 
 // evaluate returns the value of a constant expression of the model; false after reporting an error.

@@ -316,7 +316,9 @@ type Program struct {
 	// Differs says that a warning reports an expression that PRISM's float64 arithmetic
 	// evaluates to another value.
 	Differs bool
-	// HasParameters says that an expression mentions a parameter, see [Model.InstantiateOpen].
+	// Parameters are the constants without a value, in file order, see [Model.InstantiateOpen].
+	Parameters []*Param
+	// HasParameters says that an expression mentions a parameter.
 	HasParameters bool
 
 	model     *Model
@@ -339,8 +341,11 @@ type Variable struct {
 	IsBounded bool
 	Low, High int32
 	Init      int32
-	Module    int // index into Program.Modules; -1 for a global
-	Pos       syntax.Pos
+	// LowExpr, HighExpr and InitExpr replace the numbers if the range or the initial value depends on a parameter: see
+	// [Model.InstantiateSymbolic]. They are nil in all other programs.
+	LowExpr, HighExpr, InitExpr Expr
+	Module                      int // index into Program.Modules; -1 for a global
+	Pos                         syntax.Pos
 }
 
 // Module is a module after renaming.

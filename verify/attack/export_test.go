@@ -101,7 +101,7 @@ func (a *attack) throughJANI(i *instance) {
 		return
 	}
 	var text bytes.Buffer
-	if _, err := export.Write(&text, "m", compiled.Program(), nil, nil); err != nil {
+	if _, err := export.Write(&text, "m", compiled.Program(), nil); err != nil {
 		a.fails(i, err)
 		return
 	}

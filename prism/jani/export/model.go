@@ -98,18 +98,22 @@ const locationName = "l"
 // Property is a property over a program with labels of a properties file.
 type Property struct {
 	sema.Property
+	File   string          // the file of the property, for errors with a position
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program in the language JANI, with its properties. openConstants names the constants of type double that have no value. refused has an
+// Write writes a program in the language JANI, with its properties. The parameters of the program become constants without a value. refused has an
 // error for each property that JANI cannot express. err is an error in the program, or an error of the writer.
-func Write(w io.Writer, name string, program *sema.Program, openConstants []string, properties []Property) (refused []error, err error) {
-	exporter := &exporter{program: program, openConstants: openConstants, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
+func Write(w io.Writer, name string, program *sema.Program, properties []Property) (refused []error, err error) {
+	exporter := &exporter{program: program, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
 	if err := exporter.writeModel(name); err != nil {
 		return nil, err
 	}
 	for i, property := range properties {
 		if err := exporter.writeProperty(i, property); err != nil {
+			if evalErr, ok := errors.AsType[*sema.EvalError](err); ok {
+				err = &syntax.Error{File: property.File, Pos: evalErr.Pos, Msg: evalErr.Msg}
+			}
 			refused = append(refused, fmt.Errorf("%s: %w", property.Text, err))
 		}
 	}
@@ -121,12 +125,11 @@ func Write(w io.Writer, name string, program *sema.Program, openConstants []stri
 
 // exporter builds the document of a program.
 type exporter struct {
-	program       *sema.Program
-	openConstants []string // constants without a value
-	document      document
-	names         map[string]bool // of variables
-	labels        []string        // names of Program.Labels
-	rewards       []string        // names of Program.Rewards
+	program  *sema.Program
+	document document
+	names    map[string]bool // of variables
+	labels   []string        // names of Program.Labels
+	rewards  []string        // names of Program.Rewards
 	// variants lists, for the edges of a module with an action, which rewards they assign: the rewards
 	// of an action, or noRewards. Each variant has its own edges.
 	variants       map[edgeGroup][]int
@@ -174,11 +177,13 @@ func (x *exporter) writeModel(name string) error {
 	return nil
 }
 
+var constantTypes = map[sema.Type]string{sema.Bool: "bool", sema.Int: "int", sema.Double: "real"}
+
 // writeConstants declares the constants without a value.
 func (x *exporter) writeConstants() {
-	for _, name := range x.openConstants {
-		x.names[name] = true
-		x.document.Constants = append(x.document.Constants, constant{name, "real"})
+	for _, parameter := range x.program.Parameters {
+		x.names[parameter.Name] = true
+		x.document.Constants = append(x.document.Constants, constant{parameter.Name, constantTypes[parameter.ValueType]})
 	}
 }
 
@@ -186,7 +191,9 @@ func (x *exporter) writeConstants() {
 func (x *exporter) writeVariables() error {
 	for _, variable := range x.program.Vars {
 		x.names[variable.Name] = true
-		x.declareVariable(variable)
+		if err := x.declareVariable(variable); err != nil {
+			return err
+		}
 	}
 	restriction, err := x.convertOptionalExpression(x.program.Init)
 	x.document.Restrict = restriction
@@ -256,7 +263,7 @@ func (x *exporter) declareActions() {
 }
 
 // declareVariable declares a variable of the program.
-func (x *exporter) declareVariable(source sema.Variable) {
+func (x *exporter) declareVariable(source sema.Variable) error {
 	declaration := variable{Name: source.Name}
 	switch {
 	case source.Type == sema.Bool:
@@ -269,10 +276,24 @@ func (x *exporter) declareVariable(source sema.Variable) {
 			declaration.Type = object{"kind": "bounded", "base": "int", "lower-bound": source.Low, "upper-bound": source.High}
 		}
 	}
+	if source.LowExpr != nil {
+		bounds, err := x.convertExprs(source.LowExpr, source.HighExpr)
+		if err != nil {
+			return err
+		}
+		declaration.Type = object{"kind": "bounded", "base": "int", "lower-bound": bounds[0], "upper-bound": bounds[1]}
+	}
+	if source.InitExpr != nil {
+		var err error
+		if declaration.Initial, err = x.convertExpr(source.InitExpr); err != nil {
+			return err
+		}
+	}
 	if x.program.Init != nil {
 		declaration.Initial = nil
 	}
 	x.document.Variables = append(x.document.Variables, declaration)
+	return nil
 }
 
 // unusedName returns an unused name, and marks it as used. If the preferred name is in use, it adds a number.

@@ -10,7 +10,7 @@ import (
 	"tilecheck/runner"
 )
 
-// documentOf exports a model whose constants of type double stay open.
+// documentOf exports a model whose constants without a value stay open.
 func documentOf(t *testing.T, model string) string {
 	t.Helper()
 	plan, err := runner.PlanModel(t.Context(), runner.Job{File: "model", Model: []byte(model), LeaveOpen: true})
@@ -22,7 +22,7 @@ func documentOf(t *testing.T, model string) string {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if _, err := export.Write(&text, "test", program, plan.Open(), nil); err != nil {
+	if _, err := export.Write(&text, "test", program, nil); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()
@@ -63,15 +63,34 @@ label "goal" = x=1;
 	}
 }
 
-// TestOpenRange: what must be known before states are found cannot depend on an open constant.
-func TestOpenRange(t *testing.T) {
+// TestOpenShape exports ranges and initial values that depend on open constants of all types, and compares the states under several values.
+func TestOpenShape(t *testing.T) {
 	t.Parallel()
-	plan, err := runner.PlanModel(t.Context(), runner.Job{File: "model", Model: []byte("dtmc const double p; module m x:[0..ceil(p)]; [] true -> true; endmodule"), LeaveOpen: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := plan.Instances(); err == nil || !strings.Contains(err.Error(), "model:1:") {
-		t.Errorf("%v, want an error with a position", err)
+	const model = `dtmc
+const int N; const bool b; const double p; const int M = N*N;
+global g : [-N..M] init N;
+module m
+ x : [ceil(p)..N];
+ y : bool init b;
+ z : int init M;
+ [] x<N -> p:(x'=x+1)&(z'=z-x) + 1-p:(y'=!y)&(g'=max(-N,g-1));
+ [] x=N -> true;
+endmodule
+rewards "r" y : N; endrewards
+`
+	document := []byte(documentOf(t, model))
+	for _, values := range []string{"N=2,b=true,p=1/3", "N=4,b=false,p=1", "N=3,b=false,p=0"} {
+		want, err := build([]byte(model), []string{values}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := build(document, []string{values}, true)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", values, err, document)
+		}
+		if difference := same(t, want, got); difference != nil {
+			t.Errorf("%s: %s", values, difference)
+		}
 	}
 }
 

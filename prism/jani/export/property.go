@@ -237,6 +237,9 @@ func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict 
 // convertReward converts an operator R to an operator of JANI: an expectation (E) or a long-run average (S).
 func (x *exporter) convertReward(formula *logic.Formula) (any, error) {
 	objective := formula.Objective
+	if objective.Err != nil {
+		return nil, objective.Err
+	}
 	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.IsRatio {
 		return nil, errors.New("JANI cannot express the reward structure of the operator R")
 	}
