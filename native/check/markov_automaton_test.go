@@ -384,7 +384,6 @@ func ratFloat(v result.Verdict) float64 {
 	return near
 }
 
-// TestMarkovAutomatonWithoutChoices: without immediate states a Markov automaton is a CTMC.
 // TestMarkovAutomatonInterval: the rate from s=0 to the state s=3, in which no time passes, is 2. The rate from s=1 to s=2 is 3.
 func TestMarkovAutomatonInterval(t *testing.T) {
 	const text = `ma module m s:[0..3]; <> s=0 -> 2:(s'=3); [a] s=3 -> (s'=1); [b] s=3 -> (s'=2); <> s=1 -> 3:(s'=2); <> s=2 -> 1:true; endmodule`
@@ -449,6 +448,7 @@ rewards "loss" s=2 : -1; endrewards`
 	checkStorm(t, waiting, `R{"r"}min=? [ C<=1 ]`, "?some scheduler can stop the time")
 }
 
+// TestMarkovAutomatonWithoutChoices: without immediate states a Markov automaton is a CTMC.
 func TestMarkovAutomatonWithoutChoices(t *testing.T) {
 	for seed := range needs.Some(uint64(50)) {
 		rng := rand.New(rand.NewPCG(seed, 45))

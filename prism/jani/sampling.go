@@ -17,9 +17,13 @@ type outcome struct {
 // supported distributions are discrete, so a stochastic timed automaton becomes a probabilistic timed automaton.
 func (t *translator) expandSampling(original edge, context *exprContext) edge {
 	var destinations []destination
+	numDrawn := 0
 	for _, destination := range original.destinations {
-		destinations = append(destinations, t.expandDestination(destination, context)...)
-		t.checkSampledCount(original.pos, len(destinations))
+		expanded := t.expandDestination(destination, context)
+		if destinations = append(destinations, expanded...); len(expanded) > 1 {
+			numDrawn += len(expanded)
+		}
+		t.checkSampledCount(original.pos, numDrawn)
 	}
 	original.destinations = destinations
 	return original
@@ -50,7 +54,7 @@ func replaceByOutcomes(destinations []destination, assignmentIndex int, sampledE
 	return copies
 }
 
-// checkSampledCount refuses an edge with too many destinations.
+// checkSampledCount refuses an edge if too many destinations draw numbers.
 func (t *translator) checkSampledCount(pos syntax.Pos, count int) {
 	if count > maxSelected {
 		t.isTooLarge = true

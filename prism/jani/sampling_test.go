@@ -1,6 +1,7 @@
 package jani_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,5 +41,18 @@ func TestRefusedSampling(t *testing.T) {
 		if _, err := jani.Read("test.jani", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, want %q", sampled, err, want)
 		}
+	}
+}
+
+// TestManyDestinations: the limit of drawn numbers does not apply to an edge that draws none, such as a backoff of 1024 slots.
+func TestManyDestinations(t *testing.T) {
+	const count = 1001
+	var destinations []string
+	for i := range count {
+		destinations = append(destinations, likely(op("/", 1, count), "l", set("v", strconv.Itoa(i))))
+	}
+	text := document("dtmc", variables(bounded("v", 0, count, "0")), []string{automaton("a", "", []string{"l"}, edge("l", "", destinations...))}, system("a"))
+	if _, err := jani.Read("test.jani", []byte(text), nil); err != nil {
+		t.Error(err)
 	}
 }
