@@ -89,7 +89,7 @@ func TestQuantileValues(t *testing.T) {
 			order := probability(bounds).Cmp(threshold)
 			return map[string]bool{">": order > 0, ">=": order >= 0, "<": order < 0, "<=": order <= 0}[relation]
 		}
-		text := fmt.Sprintf("quantile(%s%s%s [ %s ])", []string{"", "B, ", "B, D, "}[dims]+query, relation, threshold.RatString(), boundedPath("B", "D", dims))
+		text := fmt.Sprintf("quantile(%s%s%s [ %s ])", []string{"", "B, ", "B, D, "}[dims]+query, relation, threshold.Num().String()+".0/"+threshold.Denom().String()+".0", boundedPath("B", "D", dims)) // ints have 32 bits
 		for _, accuracy := range []result.Accuracy{result.Exact, result.Bounded} {
 			v := storm(t, model, accuracy, text)[0]
 			if v.Err != nil {
