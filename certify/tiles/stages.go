@@ -21,7 +21,7 @@ type Stages struct {
 	Rows, Cols int
 	Max        int    // the winning tile
 	Stages     int    // number of stages
-	Boards     uint64 // boards whose values were computed
+	Boards     uint64 // of all stages; values that no move leads to were not computed
 	Lower      uint32 // a lower bound of the probability of winning under optimal play from the random start, in units of 1/StageScale
 }
 
@@ -41,8 +41,8 @@ func (s *Stages) Probability() *big.Rat { return big.NewRat(int64(s.Lower), Stag
 //     stage has the same locked tiles and the board belongs to it, too, the greater mean;
 //   - else, if an image of it belongs to the stage, the same for the image;
 //   - else the greatest mean over the new tiles on one of its images that belongs to one of the next 16 stages, in that stage. Not counted are those
-//     that have the same locked tiles in the same rows as the stage before them. It counts 0 if the move has changed the number of tiles from the value "small" on in none of these ways: the number is that of the locked tiles, and none of the
-//     next 16 stages locks a tile that is small here.
+//     that have the same locked tiles in the same rows as the stage before them. It counts 0 if the move has changed the number of tiles from the
+//     value "small" on in none of these ways: the number is that of the locked tiles, and none of the next 16 stages locks a tile that is small here.
 //
 // With two or more locked tiles, images are the board and its reflection with the columns reversed; after a move down that the second item does not
 // cover, the board counts 0. A mean is rounded down. The sum of the tiles grows, so by induction no value exceeds the probability of winning under
