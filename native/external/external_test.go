@@ -61,7 +61,7 @@ func noGoal([]int32) bool { return false }
 
 // solve answers a question in a directory, as far as the context and the limit of bytes let it. Every step is recorded.
 func (q question) solve(ctx context.Context, path string, workers int, limit int64) (bounds external.Bounds, err error) {
-	dir, err := disk.OpenDirectory(path, "walk", "digest")
+	dir, err := disk.OpenDirectory(path, "walk", "digest", disk.Team{})
 	if err != nil {
 		return bounds, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // testDirectory returns a new directory.
 func testDirectory(t testing.TB) *Directory {
-	dir, err := OpenDirectory(t.TempDir(), "model", "digest")
+	dir, err := OpenDirectory(t.TempDir(), "model", "digest", Team{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,8 +295,8 @@ func describeChoices(space *explicit.Space, state int, rank []int64) string {
 func TestValues(t *testing.T) {
 	dir := testDirectory(t)
 	values := []float64{0, 1, 0.1, math.Pi, 1e-300, math.Inf(1)}
-	name, err := dir.WriteValues(values)
-	if err != nil {
+	name := dir.NewName("values")
+	if err := dir.WriteValues(name, values); err != nil {
 		t.Fatal(err)
 	}
 	file, err := dir.Open(name)
@@ -322,7 +322,7 @@ func BenchmarkExplore(b *testing.B) {
 	text += "[] true -> 0.3 : (a'=min(a+1,24)) + 0.3 : (b'=min(b+1,24)) + 0.2 : (c'=min(c+1,24)) + 0.2 : (d'=min(d+1,24));\nendmodule\n"
 	model := compiled(b, text)
 	for b.Loop() {
-		dir, err := OpenDirectory(b.TempDir(), "model", "digest")
+		dir, err := OpenDirectory(b.TempDir(), "model", "digest", Team{})
 		if err != nil {
 			b.Fatal(err)
 		}
