@@ -54,6 +54,15 @@ func Agree(path string, process shard.Part, text []byte) (found []byte, err erro
 	return os.ReadFile(path)
 }
 
+// Write replaces the file at path, which other processes read only when it is complete. It does not flush the file to the device.
+func Write(path string, process shard.Part, text []byte) error {
+	tempName := path + Suffix(process) + Unfinished
+	if err := os.WriteFile(tempName, text, 0o666); err != nil {
+		return errors.Join(err, os.Remove(tempName))
+	}
+	return os.Rename(tempName, path)
+}
+
 const (
 	minPause = time.Millisecond // shortest and longest pause of Await
 	maxPause = 200 * time.Millisecond

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"strings"
 	"syscall"
 
-	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/processes"
 	"tilecheck/internal/progress"
 	"tilecheck/internal/shard"
@@ -105,8 +103,7 @@ func (directory *Directory) writeJSON(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	err = atomicfile.Write(directory.Path(name), func(w io.Writer) error { _, err := w.Write(text); return err })
-	return directory.writeError(err, int64(len(text)))
+	return directory.writeError(processes.Write(directory.Path(name), directory.team.Process, text), int64(len(text)))
 }
 
 // readJSON reads a file of another process. isThere is false if it does not exist.
@@ -325,5 +322,5 @@ func waitingError(ctx context.Context, process shard.Part, err error) error {
 
 // belongsToTeam reports whether a file is one by which processes agree and exclude each other. Such a file is not data.
 func belongsToTeam(name string) bool {
-	return strings.HasPrefix(name, lockName) || strings.HasPrefix(name, agreementName) || name == taskName
+	return strings.HasPrefix(name, lockName) || strings.HasPrefix(name, agreementName) || strings.HasPrefix(name, taskName)
 }
