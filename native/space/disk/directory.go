@@ -215,6 +215,14 @@ func (directory *Directory) Obsolete(name string) {
 	directory.obsoleteFiles = append(directory.obsoleteFiles, name)
 }
 
+// keepObsolete keeps the obsolete files until the directory is opened again. After an error the manifest may list them, because it has an earlier state of a
+// solution than the memory.
+func (directory *Directory) keepObsolete() {
+	directory.mutex.Lock()
+	defer directory.mutex.Unlock()
+	directory.obsoleteFiles = nil
+}
+
 // NewName returns a name that no other file of the directory has.
 func (directory *Directory) NewName(kind string) string {
 	directory.mutex.Lock()

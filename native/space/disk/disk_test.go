@@ -1,9 +1,11 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -289,6 +291,26 @@ func describeChoices(space *explicit.Space, state int, rank []int64) string {
 		text += ";"
 	}
 	return text
+}
+
+// After an error, a file that the manifest still lists is kept when the next property is recorded.
+func TestConcludeKeepsListedFiles(t *testing.T) {
+	dir := testDirectory(t)
+	name := dir.NewName("values")
+	if err := dir.WriteValues(name, []float64{1}); err != nil {
+		t.Fatal(err)
+	}
+	dir.Obsolete(name)
+	full := &FullError{Dir: "d"}
+	if err := (&Space{Directory: dir}).Conclude(t.Context(), "first property", full); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	if err := dir.Commit(func(*Manifest) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir.Path(name)); err != nil {
+		t.Error(err)
+	}
 }
 
 // Values and marks are read as they were written.

@@ -179,6 +179,7 @@ func (space *Space) Conclude(ctx context.Context, stage string, err error) error
 	if err == nil {
 		return directory.Rest()
 	}
+	directory.keepObsolete()
 	if ctx.Err() == nil && directory.team.isShared() {
 		commitErr := directory.Commit(func(manifest *Manifest) {
 			failures := maps.Clone(manifest.Failures)
