@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tilecheck/internal/memory"
@@ -157,7 +158,10 @@ func (states *diskStates) openDirectory() (*disk.Directory, error) {
 	}
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%x %v %s", digest(states.job), states.job.Dialect, states.constants)
-	return disk.OpenDirectory(states.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil)))
+	job, numeric := states.job, &states.job.Numeric
+	settings := fmt.Sprintf("--memory %d, --epsilon %g, --const %q, --prop %q, property file %q with digest %x",
+		states.limit, numeric.Epsilon, job.Consts, append(slices.Clone(job.Props), job.Select...), job.PropsFile, sha256.Sum256(job.Properties))
+	return disk.OpenDirectory(numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil)), disk.Team{Process: numeric.Process, Agreement: settings})
 }
 
 // check implements instance. It computes bounds of the property's value by value iteration over the transitions on disk.

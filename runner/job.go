@@ -181,6 +181,8 @@ type Numeric struct {
 	// Disk is the directory in which the embedded engine keeps states, transitions and values, which may be larger than memory. Empty
 	// means that they are in memory.
 	Disk string
+	// Process is the number of this process if several processes work in the directory Disk; the zero value means one process.
+	Process shard.Part
 	// Clocks is how the embedded engine represents the clocks of a timed automaton. Empty lets the engine choose one that is
 	// exact and has few states.
 	Clocks ClockMethod

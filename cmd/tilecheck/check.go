@@ -246,7 +246,7 @@ func (c *checkCmd) refuseEngineFlags(env *environment) error {
 	return cmp.Or(
 		env.refuseToolFlags([]string{c.Engine}),
 		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
-		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "quantiles", "reduce", "symmetry", "boxes", "compose", "beliefs", "disk", "param"),
+		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "quantiles", "reduce", "symmetry", "boxes", "compose", "beliefs", "disk", "worker", "param"),
 		env.refuseFlags(isPRISM(c.Engine), "with PRISM, want --memory", "max-states"),
 		env.refuseFlags(isPRISM(c.Engine), "with PRISM, which draws a seed of its own", "seed"),
 		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docker/go-units"
 
+	"tilecheck/internal/shard"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -26,7 +27,8 @@ type checkFlags struct {
 	Beliefs int  `rare:"" help:"Greatest number of beliefs of a POMDP to explore (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation (native engine)."`
 
-	Disk string `help:"P and R with states on disk; a stopped run continues." placeholder:"DIR" file:"keep"`
+	Disk   string `help:"P and R with states on disk; a stopped run continues." placeholder:"DIR" file:"keep"`
+	Worker string `rare:"" help:"Be process I of N that work together, all with the same --disk on a shared disk and the same --memory." placeholder:"I/N"`
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of modules or in values that are not read again; skip states between (native engine)."`
 
@@ -40,11 +42,32 @@ type checkFlags struct {
 // numeric returns the settings of the numerical computation.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numericSettings(workers)
+	if err == nil {
+		settings.Process, err = f.process()
+	}
 	settings.Disk = f.Disk
 	settings.Boxes = f.Boxes
 	settings.Clocks = runner.ClockMethod(f.Clocks)
 	settings.Fair, settings.Reduce, settings.Symmetry, settings.Compose, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Compose, f.Beliefs
 	return settings, err
+}
+
+// process returns the part of --worker, which is 2/3 for the second of three processes; without the flag, the zero value. It returns a usage error if the
+// flags contradict each other.
+func (f checkFlags) process() (process shard.Part, err error) {
+	if f.Worker == "" {
+		return process, nil
+	}
+	process, err = shard.Parse(f.Worker)
+	switch {
+	case err != nil || process.Index > process.Count:
+		return process, usageError("--worker is %q, want the number of this process and the number of processes, such as 2/3", f.Worker)
+	case f.Disk == "":
+		return process, usageError("--worker is given without --disk, want the directory that all processes share")
+	case f.Memory == 0:
+		return process, usageError("--worker is given without --memory, want the same --memory in all processes")
+	}
+	return process, nil
 }
 
 // byteCount is an amount of memory.

@@ -76,7 +76,7 @@ func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runn
 	method := cmp.Or(runner.Method(flag.Method), defaultMethod)
 	return method, cmp.Or(
 		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "quantiles", "seed"),
-		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states", "reduce", "symmetry", "boxes", "compose", "disk"),
+		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states", "reduce", "symmetry", "boxes", "compose", "disk", "worker"),
 	)
 }
 

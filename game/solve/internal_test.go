@@ -13,6 +13,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/internal/needs"
+	"tilecheck/internal/processes"
 	"tilecheck/internal/shard"
 )
 
@@ -476,7 +477,7 @@ func TestAgreementAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	agreed := w.dir.path(problemName)
-	if err := os.Link(agreed, agreed+suffix(1, 3)+unfinished); err != nil {
+	if err := os.Link(agreed, agreed+processes.Suffix(shard.Part{Index: 1, Count: 3})+processes.Unfinished); err != nil {
 		t.Fatal(err)
 	}
 	before := time.Unix(1e9, 0)

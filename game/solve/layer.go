@@ -3,7 +3,9 @@ package solve
 import (
 	"context"
 	"fmt"
-	"time"
+
+	"tilecheck/internal/processes"
+	"tilecheck/internal/shard"
 )
 
 // layer has the boards of one sum, in one record of each process.
@@ -43,11 +45,8 @@ func (s *solver) name(kind string, sum, process int) string {
 	if s.singleProcess() {
 		return name
 	}
-	return name + suffix(process, s.share.Count)
+	return name + processes.Suffix(shard.Part{Index: process, Count: s.share.Count})
 }
-
-// suffix returns the end of the names of files of one of several processes.
-func suffix(process, of int) string { return fmt.Sprintf("-%dof%d", process, of) }
 
 // ownName returns the name of a record of this process.
 func (s *solver) ownName(kind string, sum int) string { return s.name(kind, sum, s.share.Index) }
@@ -83,27 +82,16 @@ func (s *solver) openNamed(name string) (*record, error) {
 	return r, err
 }
 
-const (
-	minPause = time.Millisecond // shortest and longest pause between attempts to open another process's record
-	maxPause = 200 * time.Millisecond
-)
-
 // await opens a record. If another process is to write the record, await waits for it.
-func (s *solver) await(ctx context.Context, name string) (*record, error) {
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		record, err := s.openNamed(name)
+func (s *solver) await(ctx context.Context, name string) (opened *record, err error) {
+	err = processes.Await(ctx, func() (bool, error) {
+		opened, err = s.openNamed(name)
 		if err != errNoRecord || s.singleProcess() {
-			return record, err
+			return true, err
 		}
-		if err := s.checkPublished(); err != nil {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
+		return false, s.checkPublished()
+	})
+	return opened, err
 }
 
 // removeOwn removes a record of this process that no process needs any more.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"tilecheck/internal/processes"
 )
 
 // store keeps records by name.
@@ -74,15 +76,12 @@ type dirStore string
 func (d dirStore) path(name string) string { return filepath.Join(string(d), name) }
 
 func (d dirStore) create(name string) (sink, error) {
-	file, err := os.Create(d.path(name + unfinished))
+	file, err := os.Create(d.path(name + processes.Unfinished))
 	if err != nil {
 		return nil, err
 	}
 	return &fileSink{file: file, name: d.path(name)}, nil
 }
-
-// unfinished is the suffix of incomplete files.
-const unfinished = ".tmp"
 
 func (d dirStore) open(name string) (*record, error) {
 	file, err := os.Open(d.path(name))
@@ -114,7 +113,9 @@ func removeFile(path string) error {
 
 func (d dirStore) size() int64 { return 0 }
 
-func (d dirStore) spill(name string) (*os.File, error) { return os.Create(d.path(name + unfinished)) }
+func (d dirStore) spill(name string) (*os.File, error) {
+	return os.Create(d.path(name + processes.Unfinished))
+}
 
 // fileSink writes a record to a file, from offset base on.
 type fileSink struct {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/filelock"
+	"tilecheck/internal/processes"
 	"tilecheck/internal/shard"
 )
 
@@ -78,7 +79,7 @@ func (w *work) multiProcess() bool { return w.process.Count > 1 }
 // lockName returns the name of the lock of this process.
 func (w *work) lockName() string {
 	if w.multiProcess() {
-		return lockName + suffix(w.process.Index, w.process.Count)
+		return lockName + processes.Suffix(w.process)
 	}
 	return lockName
 }
@@ -144,22 +145,7 @@ func (w *work) checkAgreement() error {
 	}
 	ownText := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Count))
 	file := w.dir.path(problemName)
-	tempName := file + suffix(w.process.Index, w.process.Count) + unfinished
-	// If this process was killed after the link, both names are the same file, which others read.
-	if err := os.Remove(tempName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	err := os.WriteFile(tempName, ownText, 0o666)
-	if err == nil {
-		if err = os.Link(tempName, file); errors.Is(err, fs.ErrExist) {
-			err = nil
-		}
-		err = errors.Join(err, os.Remove(tempName))
-	}
-	if err != nil {
-		return err
-	}
-	found, err := os.ReadFile(file)
+	found, err := processes.Agree(file, w.process, ownText)
 	if err != nil {
 		return err
 	}
@@ -222,7 +208,7 @@ func (w *work) checkWorkDir() error {
 
 // isWorkFile reports whether SolveFile writes files with this name to a work directory.
 func isWorkFile(name string) bool {
-	name = strings.TrimSuffix(name, unfinished)
+	name = strings.TrimSuffix(name, processes.Unfinished)
 	prefix, _, _ := strings.Cut(name, "-")
 	switch prefix {
 	case tableName, lockName, problemName, positionsName, aftersName, outgoingName, valuesName, afterValuesName, runName, doneName:
@@ -237,17 +223,12 @@ func isKeptByNFS(name string) bool { return strings.HasPrefix(name, ".nfs") }
 
 // acquire locks the directory.
 func (w *work) acquire() error {
-	file, err := os.OpenFile(w.dir.path(w.lockName()), os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return err
-	}
-	if err := filelock.Take(file); errors.Is(err, filelock.ErrLocked) {
-		return errors.Join(fmt.Errorf("%s: %w", w.dir, ErrLocked), file.Close())
-	} else if err != nil {
-		return errors.Join(err, file.Close())
+	file, err := processes.Lock(w.dir.path(w.lockName()))
+	if errors.Is(err, filelock.ErrLocked) {
+		return fmt.Errorf("%s: %w", w.dir, ErrLocked)
 	}
 	w.lock = file
-	return nil
+	return err
 }
 
 // close releases everything that prepare opened.
@@ -349,10 +330,10 @@ func (w *work) removeUnfinished() error {
 	}
 	for _, entry := range found {
 		name := entry.Name()
-		if w.multiProcess() && !strings.HasSuffix(name, suffix(w.process.Index, w.process.Count)+unfinished) {
+		if w.multiProcess() && !strings.HasSuffix(name, processes.Suffix(w.process)+processes.Unfinished) {
 			continue
 		}
-		if strings.HasSuffix(name, unfinished) {
+		if strings.HasSuffix(name, processes.Unfinished) {
 			if err := os.Remove(w.dir.path(name)); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 	"tilecheck/native/external"
 	"tilecheck/native/load"
 	"tilecheck/native/space/disk"
@@ -30,6 +31,7 @@ type question struct {
 	steps    int              // the step bound; 0 for none
 	reward   *external.Reward // nil for a probability
 	progress func(progress.Progress)
+	process  shard.Part // of several processes; the zero value for one
 }
 
 // walkQuestion asks for the probability that the walk comes far.
@@ -61,13 +63,13 @@ func noGoal([]int32) bool { return false }
 
 // solve answers a question in a directory, as far as the context and the limit of bytes let it. Every step is recorded.
 func (q question) solve(ctx context.Context, path string, workers int, limit int64) (bounds external.Bounds, err error) {
-	dir, err := disk.OpenDirectory(path, "walk", "digest")
+	dir, err := disk.OpenDirectory(path, "walk", "digest", disk.Team{Process: q.process, Agreement: fmt.Sprintf("--memory %d", q.memory)})
 	if err != nil {
 		return bounds, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	dir.Limit(limit)
-	space, err := disk.NewSpace(ctx, dir, q.model, disk.Options{Memory: q.memory, Workers: workers})
+	space, err := disk.NewSpace(ctx, dir, q.model, disk.Options{Memory: q.memory, Workers: workers, Progress: q.progress})
 	if err != nil {
 		return bounds, err
 	}

@@ -6,8 +6,9 @@ import (
 	"tilecheck/native/space/disk"
 )
 
-// minBlocks is the least number of blocks of a large space, so that there is work for several processors.
-const minBlocks = 4
+// minBlocks is the least number of blocks of a large space. If each stretch had a single block, passes would not use values of the same pass, and more passes
+// would be needed.
+const minBlocks = 4 * numStretches
 
 // extraBytes is the memory that a block takes beside its values and transitions.
 type extraBytes struct{ perState, perChoice int64 }

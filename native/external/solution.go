@@ -13,6 +13,7 @@ import (
 
 	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/disk"
 	"tilecheck/result"
@@ -69,6 +70,8 @@ type solution struct {
 	RewardRelErr float64 `json:",omitempty"`
 	// Analysed says that the states whose values are known by the graph have marks.
 	Analysed bool
+	// Stretches is numStretches of the program that took the last step.
+	Stretches int
 	// FirstChunks has the first chunk of each block.
 	FirstChunks []int
 	Lower       []string // the file of the lower bounds of each block; empty before the first pass
@@ -95,9 +98,13 @@ const (
 	donePhase  phase = "done"
 )
 
-// blocksPerStep is the number of blocks that are solved at the same time. Each reads the values that the others had before the step, so
-// results do not depend on the number of processors.
-const blocksPerStep = 2
+// numStretches is the number of ranges of successive blocks that are solved at the same time, a block of each in a step. Each block reads the values that the
+// others had before the step, so results do not depend on the number of goroutines and processes. More stretches would give work to more of them, but need
+// more passes.
+const numStretches = 6
+
+// blocksInMemory is the number of blocks that a process solves at the same time.
+const blocksInMemory = 2
 
 // solver solves one problem.
 type solver struct {
@@ -108,7 +115,7 @@ type solver struct {
 	options  Options
 	solution solution
 	blocks   []blockExtent
-	workers  [blocksPerStep]*worker
+	workers  []*worker
 	files    map[string]*disk.File // open files of values and marks; guarded by filesMu
 	filesMu  sync.Mutex
 	started  time.Time
@@ -136,18 +143,27 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 		files: map[string]*disk.File{}, started: time.Now(),
 	}
 	defer solver.closeFiles()
+	if space.Helps() {
+		return solver.help()
+	}
+	err := space.Conclude(ctx, problem.Key, solver.solve(initial))
+	return solver.solution.Bounds, err
+}
+
+// solve computes the bounds in solver.solution, unless they are recorded.
+func (solver *solver) solve(initial int64) error {
 	if err := solver.prepare(); err != nil {
-		return Bounds{}, err
+		return err
 	}
 	if isMarked, err := solver.isDecidedByMark(initial); isMarked || err != nil {
-		return solver.solution.Bounds, err
+		return err
 	}
 	for solver.solution.Phase != donePhase {
 		if err := solver.makePass(initial); err != nil {
-			return Bounds{}, solver.withPasses(err)
+			return solver.withPasses(err)
 		}
 	}
-	return solver.solution.Bounds, nil
+	return nil
 }
 
 // isDecidedByMark ends the solution if the mark of the initial state is its value, or if the step bound is 0.
@@ -196,11 +212,17 @@ func (solver *solver) prepare() error {
 			return err
 		}
 	}
-	for i := range min(len(solver.workers), len(solver.blocks)) {
-		var err error
-		if solver.workers[i], err = newWorker(solver); err != nil {
+	return solver.createWorkers()
+}
+
+// createWorkers creates the workers.
+func (solver *solver) createWorkers() error {
+	for range min(blocksInMemory, len(solver.blocks)) {
+		worker, err := newWorker(solver)
+		if err != nil {
 			return err
 		}
+		solver.workers = append(solver.workers, worker)
 	}
 	return nil
 }
@@ -219,6 +241,9 @@ func (solver *solver) readOrCreateState() error {
 		// and these bounds would then count as exact values. So add no marks.
 		solver.solution.Analysed = true
 	}
+	if solver.solution.Stretches != numStretches { // an old version of the program has taken other steps, so begin the pass again
+		solver.solution.Stretches, solver.solution.Step, solver.solution.Change, solver.solution.Raised = numStretches, 0, 0, false
+	}
 	return nil
 }
 
@@ -233,7 +258,7 @@ func (solver *solver) createState() error {
 		extra.perState += 4 // the size of an entry of Block.FirstReward
 		extra.perChoice = 8
 	}
-	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep, extra)
+	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksInMemory, extra)
 	if err != nil {
 		return err
 	}
@@ -242,7 +267,7 @@ func (solver *solver) createState() error {
 		return err
 	}
 	solver.solution = solution{
-		Marks: marks, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
+		Marks: marks, Stretches: numStretches, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
 		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
 	}
 	if solver.problem.StepBounded {
@@ -289,7 +314,7 @@ func (solver *solver) backwards() bool { return solver.columns.Forward >= solver
 // makePass updates all blocks once, and then decides what the next pass computes. After an interruption it continues with the first step of the pass that is
 // not recorded.
 func (solver *solver) makePass(initial int64) error {
-	numSteps := (len(solver.blocks) + blocksPerStep - 1) / blocksPerStep
+	numSteps := (len(solver.blocks) + numStretches - 1) / numStretches
 	for solver.solution.Step < numSteps {
 		if err := solver.takeStep(solver.blocksOfStep(solver.solution.Step)); err != nil {
 			return err
@@ -305,31 +330,35 @@ func (solver *solver) makePass(initial int64) error {
 	return solver.commit()
 }
 
-// blocksOfStep returns the blocks that a step of a pass updates at the same time. Backward passes begin with the last block.
+// blocksOfStep returns the blocks that a step of a pass updates at the same time, the next one of each stretch. Backward passes begin with the last block of
+// each stretch.
 func (solver *solver) blocksOfStep(step int) []int {
 	var blocks []int
-	for i := step * blocksPerStep; i < min((step+1)*blocksPerStep, len(solver.blocks)); i++ {
-		block := i
+	for stretch := range numStretches {
+		first, end := shard.Part{Index: stretch + 1, Count: numStretches}.Range(int64(len(solver.blocks)))
+		block := int(first) + step
+		if block >= int(end) {
+			continue
+		}
 		if solver.backwards() {
-			block = len(solver.blocks) - 1 - i
+			block = int(end) - 1 - step
 		}
 		blocks = append(blocks, block)
 	}
 	return blocks
 }
 
-// takeStep updates the given blocks in parallel, and replaces the files of their values. It writes the state of the solution to the directory if the last
-// time is at least Options.Interval ago.
+// takeStep updates the given blocks in parallel, in all processes, and replaces the files of their values. It writes the state of the solution to the
+// directory if the last time is at least Options.Interval ago.
 func (solver *solver) takeStep(blocks []int) error {
-	var wg sync.WaitGroup
-	names := make([]string, len(blocks))
-	errs := make([]error, len(blocks))
-	for i, block := range blocks {
-		wg.Go(func() { names[i], errs[i] = solver.workers[i].solveBlock(block) })
+	directory := solver.space.Directory
+	step := stepTask{Solution: &solver.solution, Blocks: blocks}
+	for range blocks {
+		step.Names = append(step.Names, directory.NewName("values"))
 	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		for _, name := range names {
+	outcomes, err := solver.divideStep(&step)
+	if err != nil {
+		for _, name := range step.Names {
 			solver.retireFile(name)
 		}
 		return err
@@ -339,11 +368,12 @@ func (solver *solver) takeStep(blocks []int) error {
 		files = solver.solution.Next
 	}
 	for i, block := range blocks {
-		worker := solver.workers[i]
-		solver.solution.Change = max(solver.solution.Change, worker.greatestChange)
-		solver.solution.Raised = solver.solution.Raised || worker.hasRaised
 		solver.retireFile(files[block])
-		files[block] = names[i]
+		files[block] = step.Names[i]
+	}
+	for _, outcome := range outcomes {
+		solver.solution.Change = max(solver.solution.Change, outcome.Change)
+		solver.solution.Raised = solver.solution.Raised || outcome.Raised
 	}
 	solver.solution.Step++
 	solver.reportProgress()
@@ -592,7 +622,7 @@ func (solver *solver) reportProgress() {
 	if solver.options.Progress == nil {
 		return
 	}
-	statesDone := int64(solver.solution.Step*blocksPerStep) * solver.columns.States / int64(len(solver.blocks))
+	statesDone := int64(solver.solution.Step*numStretches) * solver.columns.States / int64(len(solver.blocks))
 	bounds := "lower bounds"
 	if solver.solution.Phase == upperPhase {
 		bounds = "upper bounds"

@@ -13,8 +13,7 @@ const sweepsPerStep = 3
 // worker solves one block at a time. It keeps its buffers.
 type worker struct {
 	*solver
-	greatestChange float64 // of the last block
-	hasRaised      bool    // a sweep raised an upper bound, or a step changed a bound
+	outcome outcome // of the blocks of a step
 
 	rows   disk.Rows
 	block  solve.Block
@@ -65,45 +64,44 @@ func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	return size, nil
 }
 
-// solveBlock reads a block, improves the bounds of its states by sweeps, and writes them to a new file. It returns the name of the file.
-func (worker *worker) solveBlock(block int) (name string, err error) {
-	worker.greatestChange, worker.hasRaised = 0, false
+// solveBlock reads a block, improves the bounds of its states by sweeps, and writes them to a new file of the given name.
+func (worker *worker) solveBlock(block int, name string) error {
 	if err := worker.loadBlock(block); err != nil {
-		return "", err
+		return err
 	}
 	canImprove := true
 	for sweep := 0; sweep < sweepsPerStep && canImprove; sweep++ {
 		if err := worker.ctx.Err(); err != nil {
-			return "", err
+			return err
 		}
 		canImprove = worker.sweepBlock()
 	}
 	if err := worker.ctx.Err(); err != nil { // the last sweep may have stopped early
-		return "", err
+		return err
 	}
 	blockStates := worker.blocks[block].states
 	for _, blockRange := range worker.block.Ranges { // one of the ranges is the states of the block
 		if blockRange.First == blockStates.First {
-			return worker.space.Directory.WriteValues(worker.block.Values[blockRange.Offset : blockRange.Offset+blockRange.Length])
+			return worker.space.Directory.WriteValues(name, worker.block.Values[blockRange.Offset:blockRange.Offset+blockRange.Length])
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // sweepBlock applies the equations to all states of the block once. It reports whether another sweep may improve the bounds considerably. With a step bound
 // it takes one step and returns false.
 func (worker *worker) sweepBlock() bool {
 	if worker.problem.StepBounded {
-		worker.hasRaised = worker.block.TakeStep(worker.solution.Phase == upperPhase)
+		worker.outcome.Raised = worker.block.TakeStep(worker.solution.Phase == upperPhase) || worker.outcome.Raised
 		return false
 	}
 	if worker.solution.Phase == upperPhase {
 		raised := worker.block.SweepUpper()
-		worker.hasRaised = worker.hasRaised || raised
+		worker.outcome.Raised = worker.outcome.Raised || raised
 		return raised
 	}
 	change := worker.block.SweepLower()
-	worker.greatestChange = max(worker.greatestChange, change)
+	worker.outcome.Change = max(worker.outcome.Change, change)
 	return change > worker.solution.Precision/4
 }
 

@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 	"tilecheck/native/space/explicit"
 )
 
@@ -22,17 +24,33 @@ const defaultChunkBlocks = 256
 // Convert computes the transitions of all states and writes them to a file. If an earlier process was interrupted, it continues the work of
 // that process.
 func (space *Space) Convert(ctx context.Context) (*Columns, error) {
+	if err := space.convert(ctx); err != nil {
+		return nil, err
+	}
+	return openColumns(space.Directory, space.Directory.Manifest().Columns)
+}
+
+// convert writes the missing transitions, or the part of this process in each task of process 1.
+func (space *Space) convert(ctx context.Context) error {
+	if space.Helps() {
+		return space.Help(ctx, columnsStage, isConverted, func(data json.RawMessage) (any, error) { return space.convertPart(ctx, data) })
+	}
 	files := space.Directory.Manifest().Columns
 	if files == nil {
-		files = &ColumnFiles{File: space.Directory.newName("columns"), ChunkStates: space.chunkStates()}
+		files = &ColumnFiles{File: space.Directory.NewName("columns"), ChunkStates: space.chunkStates()}
 	}
-	if !files.Done {
-		if err := space.convertTransitions(ctx, *files); err != nil {
-			return nil, err
-		}
-		files = space.Directory.Manifest().Columns
+	if files.Done {
+		return nil
 	}
-	return openColumns(space.Directory, files)
+	return space.Conclude(ctx, columnsStage, space.convertTransitions(ctx, *files))
+}
+
+// columnsStage names the tasks that write transitions.
+const columnsStage = "transitions"
+
+// isConverted reports whether the transitions of all states are written.
+func isConverted(manifest *Manifest) (bool, error) {
+	return manifest.Columns != nil && manifest.Columns.Done, nil
 }
 
 // chunkStates returns the number of states per chunk. It is smaller in a small space or with little memory,
@@ -56,25 +74,117 @@ func (space *Space) convertTransitions(ctx context.Context, files ColumnFiles) e
 	if _, err := file.Seek(files.Size, io.SeekStart); err != nil {
 		return err
 	}
-	conversion := &conversion{
+	conversion := newConversion(space, files, file)
+	if err := conversion.writeAll(ctx); err != nil {
+		return errors.Join(err, conversion.commitAfterError())
+	}
+	conversion.files.Done = true
+	return conversion.commit()
+}
+
+// newConversion returns a conversion that appends chunks to a file, from the end of files on.
+func newConversion(space *Space, files ColumnFiles, file *os.File) *conversion {
+	created := &conversion{
 		Space: space, files: files, out: output{space.Directory, file},
 		lastCommit: time.Now(), startTime: time.Now(), statesAtStart: files.States,
 	}
-	conversion.nextChanged = sync.NewCond(&conversion.mutex)
-	conversion.nextChunk = files.numChunks(files.States)
-	tasks := newTasks(files.numChunks(space.States.Count))
+	created.nextChanged = sync.NewCond(&created.mutex)
+	created.nextChunk = files.numChunks(files.States)
+	return created
+}
+
+// chunksPerRound is the number of chunks that each of several processes makes at a time.
+const chunksPerRound = 16
+
+// columnsTask says that the processes make the chunks from First to End-1. Process i, if it is not process 1, writes its chunks to Parts[i-2].
+type columnsTask struct {
+	First, End  int
+	ChunkStates int
+	Parts       []string
+}
+
+// writeAll writes the remaining chunks. Several processes make ranges of chunks, and process 1 puts them together.
+func (conversion *conversion) writeAll(ctx context.Context) error {
+	numChunks, process := conversion.files.numChunks(conversion.States.Count), conversion.Directory.team.Process
+	if process.Count <= 1 {
+		return conversion.writeChunks(ctx, numChunks)
+	}
+	for conversion.nextChunk < numChunks {
+		round := columnsTask{First: conversion.nextChunk, ChunkStates: conversion.files.ChunkStates}
+		round.End = min(round.First+chunksPerRound*process.Count, numChunks)
+		for range process.Count - 1 {
+			round.Parts = append(round.Parts, conversion.Directory.NewName("part"))
+		}
+		writeOwn := func() error {
+			_, end := round.chunksOf(process)
+			return conversion.writeChunks(ctx, end)
+		}
+		err := conversion.Divide(ctx, columnsStage, &round, writeOwn, func(other shard.Part, _ json.RawMessage) error {
+			_, end := round.chunksOf(other)
+			return conversion.appendPart(round.Parts[other.Index-2], end)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunksOf returns the range of chunks that a process makes.
+func (round *columnsTask) chunksOf(process shard.Part) (first, end int) {
+	from, to := process.Range(int64(round.End - round.First))
+	return round.First + int(from), round.First + int(to)
+}
+
+// appendPart appends the file of another process, which has the chunks from nextChunk to end-1, and removes it.
+func (conversion *conversion) appendPart(name string, end int) error {
+	part, err := os.Open(conversion.Directory.Path(name))
+	if err != nil {
+		return err
+	}
+	conversion.Directory.CountFile(name)
+	written, err := io.Copy(conversion.out, part)
+	if err := errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	conversion.nextChunk = end
+	conversion.files.Size += written
+	conversion.files.States = min(int64(end)*int64(conversion.files.ChunkStates), conversion.States.Count)
+	conversion.reportProgress()
+	if err := conversion.commit(); err != nil {
+		return err
+	}
+	return conversion.Directory.removeFile(name)
+}
+
+// convertPart makes the chunks of this process in a task of process 1, and writes them to a file.
+func (space *Space) convertPart(ctx context.Context, data json.RawMessage) (result any, err error) {
+	var round columnsTask
+	if err := json.Unmarshal(data, &round); err != nil {
+		return nil, err
+	}
+	process := space.Directory.team.Process
+	file, err := space.Directory.createFile(round.Parts[process.Index-2])
+	if err != nil {
+		return nil, err
+	}
+	first, end := round.chunksOf(process)
+	part := newConversion(space, ColumnFiles{ChunkStates: round.ChunkStates, States: int64(first) * int64(round.ChunkStates)}, file)
+	part.isPart, part.nextChunk = true, first
+	return nil, errors.Join(part.writeChunks(ctx, end), file.Close())
+}
+
+// writeChunks appends the chunks from nextChunk to end-1. Several workers make them.
+func (conversion *conversion) writeChunks(ctx context.Context, end int) error {
+	tasks := newTasks(end)
 	tasks.nextTask = conversion.nextChunk
 	var wg sync.WaitGroup
-	for _, expander := range space.expanders {
+	for _, expander := range conversion.expanders {
 		worker := newChunkMaker(conversion, expander)
 		wg.Go(func() { worker.makeChunks(ctx, tasks) })
 	}
 	wg.Wait()
-	if tasks.err != nil {
-		return errors.Join(tasks.err, conversion.commitAfterError())
-	}
-	conversion.files.Done = true
-	return conversion.commit()
+	return tasks.err
 }
 
 // numChunks returns the number of chunks of the given number of states.
@@ -90,6 +200,7 @@ type conversion struct {
 	nextChanged   *sync.Cond
 	nextChunk     int  // the chunk to be written next
 	isStopped     bool // a worker failed, so that no further chunk is written
+	isPart        bool // process 1 appends the chunks to its file, and records them
 	files         ColumnFiles
 	out           output
 	lastCommit    time.Time
@@ -123,6 +234,10 @@ func (conversion *conversion) writeInOrder(worker *chunkMaker, chunk int, makeEr
 		return nil
 	}
 	conversion.reportProgress()
+	if conversion.isPart {
+		conversion.lastCommit = time.Now()
+		return nil
+	}
 	return conversion.commit()
 }
 

@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"tilecheck/internal/atomicfile"
-	"tilecheck/internal/filelock"
+	"tilecheck/internal/processes"
 )
 
 const (
@@ -25,14 +25,17 @@ const (
 	manifestIndent = "  "
 )
 
-// Directory is a directory with the states of one model. One process works in it at a time. Its manifest lists the files that are
-// complete; other files are left over from an interrupted process and are removed.
+// Directory is a directory with the states of one model. One process works in it at a time, or the processes of a Team. Its manifest lists the files that
+// are complete; other files are left over from an interrupted process and are removed.
 type Directory struct {
 	path     string
+	team     Team
 	lockFile *os.File
 
 	mutex    sync.Mutex
 	manifest Manifest
+	// oldManifest is the manifest when a process that is not process 1 began. Its failures may be those of an earlier run.
+	oldManifest Manifest
 	// obsoleteFiles are the files that the next manifest does not list. The last one on the disk may, so they are removed after it is written.
 	obsoleteFiles []string
 
@@ -47,12 +50,16 @@ type Manifest struct {
 	// Model describes the model with its constants, and Digest identifies its text. Both must be the same in each process.
 	Model  string
 	Digest string
-	Next   int // the number of the next new file
+	// Starts is the number of processes that have written the manifest, and Next the number of the next new file. Both are part of its name.
+	Starts int
+	Next   int
 	// Exploration and Columns say how far the first two stages are; nil before they begin.
 	Exploration *Exploration `json:",omitempty"`
 	Columns     *ColumnFiles `json:",omitempty"`
 	// Solutions has, by the text of a property, how far its solution is.
 	Solutions map[string]json.RawMessage `json:",omitempty"`
+	// Failures has the errors of process 1 since its start, by the stage that has failed, so that the other processes do not wait for it.
+	Failures map[string]string `json:",omitempty"`
 }
 
 // OtherModelError says that a directory belongs to another model.
@@ -78,25 +85,40 @@ func (e *FullError) Error() string {
 }
 
 // OpenDirectory opens the directory of a model, and creates it if it does not exist. An existing directory must be empty, or have states of
-// the same model. Only one process can have it open.
-func OpenDirectory(path, model, digest string) (directory *Directory, err error) {
+// the same model. Only one process can have it open, or one for each number of the team.
+func OpenDirectory(path, model, digest string, team Team) (directory *Directory, err error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}
-	directory = &Directory{path: path}
+	directory = &Directory{path: path, team: team}
 	if directory.manifest, err = directory.readManifest(model, digest); err != nil {
 		return nil, err
 	}
-	if directory.lockFile, err = os.Create(directory.Path(lockName)); err != nil {
-		return nil, err
+	if directory.lockFile, err = processes.Lock(directory.Path(team.lockName())); err != nil {
+		return nil, fmt.Errorf("use %q: %w", path, err)
 	}
-	if err := filelock.Take(directory.lockFile); err != nil {
-		return nil, errors.Join(fmt.Errorf("use %q: %w", path, err), directory.lockFile.Close())
-	}
-	if err := directory.Commit(func(*Manifest) {}); err != nil {
+	if err := directory.start(model, digest); err != nil {
 		return nil, errors.Join(err, directory.Close())
 	}
-	return directory, directory.removeUnlisted()
+	return directory, nil
+}
+
+// start makes a locked directory ready for work. Process 1 first ends the task of its last start, because it then removes the files of that task.
+func (directory *Directory) start(model, digest string) (err error) {
+	if err := directory.agree(model, digest); err != nil || directory.team.helps() {
+		directory.oldManifest = directory.manifest
+		return err
+	}
+	if directory.manifest, err = directory.readManifest(model, digest); err != nil { // another process may have changed it before the lock was taken
+		return err
+	}
+	if err := directory.Commit(func(manifest *Manifest) { manifest.Starts, manifest.Failures = manifest.Starts+1, nil }); err != nil {
+		return err
+	}
+	if err := directory.Rest(); err != nil {
+		return err
+	}
+	return directory.removeUnlisted()
 }
 
 // readManifest reads the manifest of the directory. If the directory is empty, it returns a new manifest. The error is an *OtherModelError
@@ -122,14 +144,19 @@ func (directory *Directory) readManifest(model, digest string) (Manifest, error)
 	return manifest, err
 }
 
-// checkEmpty returns an error if a directory contains files. It ignores the lock file and files that were written only in part.
+// checkEmpty returns an error if a directory contains files. It ignores the files of a team and files that were written only in part.
 func checkEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if entry.Name() != lockName && !atomicfile.IsPart(entry.Name()) {
+		if entry.Name() == manifestName { // another process has just written it
+			return nil
+		}
+	}
+	for _, entry := range entries {
+		if !belongsToTeam(entry.Name()) && !atomicfile.IsPart(entry.Name()) {
 			return fmt.Errorf("the directory %q has files of something else, such as %q: want an empty or a new directory", path, entry.Name())
 		}
 	}
@@ -188,12 +215,20 @@ func (directory *Directory) Obsolete(name string) {
 	directory.obsoleteFiles = append(directory.obsoleteFiles, name)
 }
 
-// newName returns a name that no other file of the directory has.
-func (directory *Directory) newName(kind string) string {
+// keepObsolete keeps the obsolete files until the directory is opened again. After an error the manifest may list them, because it has an earlier state of a
+// solution than the memory.
+func (directory *Directory) keepObsolete() {
+	directory.mutex.Lock()
+	defer directory.mutex.Unlock()
+	directory.obsoleteFiles = nil
+}
+
+// NewName returns a name that no other file of the directory has.
+func (directory *Directory) NewName(kind string) string {
 	directory.mutex.Lock()
 	defer directory.mutex.Unlock()
 	directory.manifest.Next++
-	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, directory.manifest.Next)
+	return fmt.Sprintf("%s%s%d%s%06d", kind, nameSeparator, directory.manifest.Starts, nameSeparator, directory.manifest.Next)
 }
 
 // removeUnlisted removes the data files that are not in the manifest, and counts the bytes of the other data files.
@@ -218,7 +253,7 @@ func (directory *Directory) removeUnlisted() error {
 // removeOrCount removes a file that was written only in part, or a data file that is not listed in the manifest. It counts the bytes of other data files,
 // and ignores all other files.
 func (directory *Directory) removeOrCount(entry fs.DirEntry, isListed bool) error {
-	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir()
+	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir() && !belongsToTeam(entry.Name())
 	switch {
 	case atomicfile.IsPart(entry.Name()), isData && !isListed:
 		return os.Remove(directory.Path(entry.Name()))

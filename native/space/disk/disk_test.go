@@ -1,9 +1,11 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -15,7 +17,7 @@ import (
 
 // testDirectory returns a new directory.
 func testDirectory(t testing.TB) *Directory {
-	dir, err := OpenDirectory(t.TempDir(), "model", "digest")
+	dir, err := OpenDirectory(t.TempDir(), "model", "digest", Team{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,12 +293,32 @@ func describeChoices(space *explicit.Space, state int, rank []int64) string {
 	return text
 }
 
+// After an error, a file that the manifest still lists is kept when the next property is recorded.
+func TestConcludeKeepsListedFiles(t *testing.T) {
+	dir := testDirectory(t)
+	name := dir.NewName("values")
+	if err := dir.WriteValues(name, []float64{1}); err != nil {
+		t.Fatal(err)
+	}
+	dir.Obsolete(name)
+	full := &FullError{Dir: "d"}
+	if err := (&Space{Directory: dir}).Conclude(t.Context(), "first property", full); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	if err := dir.Commit(func(*Manifest) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir.Path(name)); err != nil {
+		t.Error(err)
+	}
+}
+
 // Values and marks are read as they were written.
 func TestValues(t *testing.T) {
 	dir := testDirectory(t)
 	values := []float64{0, 1, 0.1, math.Pi, 1e-300, math.Inf(1)}
-	name, err := dir.WriteValues(values)
-	if err != nil {
+	name := dir.NewName("values")
+	if err := dir.WriteValues(name, values); err != nil {
 		t.Fatal(err)
 	}
 	file, err := dir.Open(name)
@@ -322,7 +344,7 @@ func BenchmarkExplore(b *testing.B) {
 	text += "[] true -> 0.3 : (a'=min(a+1,24)) + 0.3 : (b'=min(b+1,24)) + 0.2 : (c'=min(c+1,24)) + 0.2 : (d'=min(d+1,24));\nendmodule\n"
 	model := compiled(b, text)
 	for b.Loop() {
-		dir, err := OpenDirectory(b.TempDir(), "model", "digest")
+		dir, err := OpenDirectory(b.TempDir(), "model", "digest", Team{})
 		if err != nil {
 			b.Fatal(err)
 		}

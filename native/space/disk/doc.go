@@ -6,7 +6,7 @@
 // that are read sequentially.
 //
 // All work is done in a Directory. Each finished step is recorded in its manifest, so a process that is killed loses one step, and
-// the next process gets the same files.
+// the next process gets the same files. Several processes can share the work in one directory (Team).
 //
 // Source: Korf, Delayed duplicate detection (IJCAI 2003); Stern and Dill, Using magnetic disk instead of main memory in the Murphi
 // verifier (CAV 1998); Hartmanns and Hermanns, Explicit model checking of very large MDP using partitioning and secondary storage

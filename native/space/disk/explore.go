@@ -109,8 +109,20 @@ type explorer struct {
 	statesAtStart int64 // the number of states when this process began
 }
 
-// Explore finds all reachable states and sets space.States. If an earlier process was interrupted, it continues the work of that process.
+// Explore finds all reachable states and sets space.States. If an earlier process was interrupted, it continues the work of that process. Of several
+// processes only process 1 explores, and the others wait.
 func (space *Space) Explore(ctx context.Context) error {
+	if space.Helps() {
+		if err := space.Help(ctx, exploreStage, isExplored, nil); err != nil {
+			return err
+		}
+		return space.explore(ctx)
+	}
+	return space.Conclude(ctx, exploreStage, space.explore(ctx))
+}
+
+// explore explores the states that the manifest does not record, and sets space.States.
+func (space *Space) explore(ctx context.Context) error {
 	search := &explorer{Space: space, ctx: ctx, wordsPerState: space.Packing.Words, lastCommit: time.Now(), startTime: time.Now()}
 	defer search.closeSets()
 	recorded := space.Directory.Manifest().Exploration
@@ -129,6 +141,14 @@ func (space *Space) Explore(ctx context.Context) error {
 		}
 	}
 	return search.mergeAll()
+}
+
+// exploreStage names the exploration. It has no tasks: process 1 explores, and other processes wait.
+const exploreStage = "exploration"
+
+// isExplored reports whether all states are found.
+func isExplored(manifest *Manifest) (bool, error) {
+	return manifest.Exploration != nil && manifest.Exploration.Done, nil
 }
 
 // errorWithCounts adds to an error of the context how many states and layers were found. It returns other errors unchanged.

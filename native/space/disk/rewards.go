@@ -14,7 +14,7 @@ import (
 // reward of the choice. A deadlock has one number, the reward of the state. The choices have the order of columns. It returns the name of the file and a
 // bound on the relative error of the numbers.
 func (space *Space) WriteRewards(ctx context.Context, columns *Columns, index int) (name string, relErr float64, err error) {
-	name = space.Directory.newName("rewards")
+	name = space.Directory.NewName("rewards")
 	file, err := space.Directory.createFile(name)
 	if err != nil {
 		return "", 0, err

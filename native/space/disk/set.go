@@ -358,7 +358,7 @@ type setWriter struct {
 
 // newSetWriter creates a file with a new name, and returns a writer that writes a set to it.
 func newSetWriter(directory *Directory, layout *layout) (*setWriter, error) {
-	name := directory.newName("set")
+	name := directory.NewName("set")
 	file, err := directory.createFile(name)
 	if err != nil {
 		return nil, err

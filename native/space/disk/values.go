@@ -35,7 +35,7 @@ type Marker func(state []int32) (Mark, error)
 // WriteMarks computes the marks of all states in several goroutines, and writes them to a new file, whose name it returns. Each goroutine calls newMarker to
 // get its own function that computes marks.
 func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
-	name = space.Directory.newName("marks")
+	name = space.Directory.NewName("marks")
 	file, err := space.Directory.createFile(name)
 	if err != nil {
 		return "", err
@@ -60,7 +60,7 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 
 // WriteMarks writes the marks of the states 0 to count-1 to a new file, and returns the name of the file. mark returns the mark of a state.
 func (directory *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name string, err error) {
-	name = directory.newName("marks")
+	name = directory.NewName("marks")
 	file, err := directory.createFile(name)
 	if err != nil {
 		return "", err
@@ -195,19 +195,18 @@ func bytesOf(values []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }
 
-// WriteValues writes values to a new file, and returns its name. After an error it removes the file.
-func (directory *Directory) WriteValues(values []float64) (name string, err error) {
-	name = directory.newName("values")
+// WriteValues writes values to a file with a name of NewName. After an error it removes the file.
+func (directory *Directory) WriteValues(name string, values []float64) error {
 	file, err := directory.createFile(name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	directory.Expect(8 * int64(len(values)))
 	err = writeValues(output{directory, file}, values)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(err, directory.removeFile(name))
+		return errors.Join(err, directory.removeFile(name))
 	}
-	return name, nil
+	return nil
 }
 
 // appendLittleEndian appends the bytes of values in little-endian order.

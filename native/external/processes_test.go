@@ -1,0 +1,191 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tilecheck/internal/needs"
+	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
+	"tilecheck/native/external"
+	"tilecheck/native/space/disk"
+)
+
+// as returns the question of one of several processes.
+func (q question) as(index, count int) question {
+	q.process = shard.Part{Index: index, Count: count}
+	return q
+}
+
+// Several processes get the same bits as one, for each kind of value.
+func TestProcesses(t *testing.T) {
+	for name, change := range variants() {
+		if name != "reward of steps" && name != "probability" && !needs.IsFull() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			change(&question)
+			want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
+			if err != nil || want.Passes == 0 {
+				t.Fatalf("%+v, %v, want some passes", want, err)
+			}
+			for count := 2; count <= 3; count++ {
+				path := filepath.Join(t.TempDir(), "several")
+				var all sync.WaitGroup
+				for index := 1; index <= count; index++ {
+					all.Go(func() {
+						if got, err := question.as(index, count).solve(t.Context(), path, 1, 0); err != nil || got != want {
+							t.Errorf("process %d of %d: %+v, %v, want %+v", index, count, got, err, want)
+						}
+					})
+				}
+				all.Wait()
+			}
+		})
+	}
+}
+
+// Each of several processes is interrupted again and again, and goes on while the others wait. All get the same bits as one process.
+func TestProcessesGoOnAfterInterrupts(t *testing.T) {
+	for _, name := range []string{"probability", "reward of steps"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			variants()[name](&question)
+			want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const count = 3
+			path := filepath.Join(t.TempDir(), "several")
+			var all sync.WaitGroup
+			for index := 1; index <= count; index++ {
+				all.Go(func() {
+					random := rand.New(rand.NewPCG(3, uint64(index)))
+					for interrupts := 0; ; interrupts++ {
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(40*(1+interrupts/4)))*time.Millisecond)
+						got, err := question.as(index, count).solve(ctx, path, 1, 0)
+						cancel()
+						if errors.Is(err, context.DeadlineExceeded) {
+							continue
+						}
+						if err != nil || got != want {
+							t.Errorf("process %d after %d interrupts: %+v, %v, want %+v", index, interrupts, got, err, want)
+						}
+						t.Logf("process %d: %d interrupts", index, interrupts)
+						return
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// A process that waits says for which one, and an interrupt ends it at once.
+func TestProcessesWait(t *testing.T) {
+	for _, tt := range []struct {
+		index int
+		want  string
+	}{{1, "waiting for process 2/2"}, {2, "waiting for process 1/2"}} {
+		t.Run(tt.want, func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3).as(tt.index, 2)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var interrupted time.Time
+			question.progress = func(update progress.Progress) {
+				if update.Detail == tt.want && ctx.Err() == nil {
+					interrupted = time.Now()
+					cancel()
+				}
+			}
+			_, err := question.solve(ctx, filepath.Join(t.TempDir(), "waits"), 2, 0)
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want an interrupt while %s", err, tt.want)
+			}
+			if late := time.Since(interrupted); late > time.Second && needs.IsFull() {
+				t.Errorf("stopped %v after the interrupt", late)
+			}
+		})
+	}
+}
+
+// A process with other settings is refused, until one process has worked alone.
+func TestProcessesDisagree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "walk")
+	asked := walkQuestion(t, 3)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := asked.as(2, 3).solve(ctx, path, 1, 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one process of three: %v, want it to wait", err)
+	}
+	more := asked
+	more.memory *= 2
+	for want, other := range map[string]question{
+		`began with 3 processes, --memory 40960, model walk, digest digest; want the same in each, found 2 processes`: asked.as(1, 2),
+		`found 3 processes, --memory 81920`: more.as(1, 3),
+	} {
+		if _, err := other.solve(t.Context(), path, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := asked.solve(t.Context(), path, 1, 0); err != nil { // one process ends the agreement
+		t.Error(err)
+	}
+	if _, err := more.as(1, 2).solve(t.Context(), path, 1, 0); err != nil { // the answer is recorded, so this process does not wait
+		t.Error(err)
+	}
+}
+
+// exists reports whether a file exists.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// A full disk in one process ends all by its name. When there is space, they go on to the same bits.
+func TestProcessesFullDisk(t *testing.T) {
+	for full := 1; full <= 2; full++ {
+		question := walkQuestion(t, 3)
+		path := filepath.Join(t.TempDir(), "full")
+		run := func(limit int64) (bounds [2]external.Bounds, errs [2]error) {
+			var all sync.WaitGroup
+			for i := 1; i >= 0; i-- {
+				own := int64(0)
+				if i+1 == full {
+					own = limit
+				}
+				all.Go(func() { bounds[i], errs[i] = question.as(i+1, 2).solve(t.Context(), path, 1, own) })
+				for !exists(filepath.Join(path, "agreement")) { // process 2 has read the directory before process 1 fails
+					time.Sleep(time.Millisecond)
+				}
+			}
+			all.Wait()
+			return bounds, errs
+		}
+		_, errs := run(2000)
+		if _, isFull := errors.AsType[*disk.FullError](errs[full-1]); !isFull {
+			t.Errorf("process %d: %v, want a full disk", full, errs[full-1])
+		}
+		failure, ok := errors.AsType[*disk.FailureError](errs[2-full])
+		if full == 2 && !ok {
+			t.Errorf("process 1: %v, want the error of process 2", errs[0])
+		}
+		if ok && (failure.Process.Index != full || !strings.Contains(failure.Text, "is full")) {
+			t.Errorf("process %d: %v, want the full disk of process %d", 3-full, failure, full)
+		}
+		if bounds, errs := run(0); errors.Join(errs[:]...) != nil || bounds[0] != bounds[1] || !bounds[0].Proved {
+			t.Errorf("with space: %+v, %v", bounds, errs)
+		}
+	}
+}
