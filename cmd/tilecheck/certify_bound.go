@@ -93,7 +93,7 @@ func checkStages(ctx context.Context, text io.Reader) (result certify.Result, no
 		Statement: "the probability that optimal play wins",
 		Number:    true, Lower: checked.Probability(), Upper: big.NewRat(1, 1),
 	}
-	note = fmt.Sprintf("the values of %s in %s were computed again", noun.Count(checked.Boards, "board"), noun.Count(checked.Stages, "stage"))
+	note = fmt.Sprintf("the bound was computed again, from %s in %s", noun.Count(checked.Boards, "board"), noun.Count(checked.Stages, "stage"))
 	return result, note, nil
 }
 
