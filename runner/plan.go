@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
-	"tilecheck/prism/drn"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -282,15 +281,10 @@ func (p *Plan) readModel() (err error) {
 
 // parseModel sets Tree to the syntax tree of the model. If a property has Storm's operator T, it adds the reward structure of this operator.
 func (p *Plan) parseModel() (err error) {
-	isJANI, isDRN := jani.IsJANI(p.Job.Model), drn.HasParameters(p.Job.Model)
-	p.isTranslated = isJANI || isDRN
-	switch {
-	case isJANI:
+	if p.isTranslated = jani.IsJANI(p.Job.Model); p.isTranslated {
 		return p.parseJANI()
-	case isDRN:
-		if p.Tree, err = drn.Read(p.Job.File, p.Job.Model); err == nil && p.Job.UsesOperatorT() {
-			p.Tree.Items = append(p.Tree.Items, drn.Time())
-		}
+	}
+	if p.Tree, p.isTranslated, err = readDRN(&p.Job); p.isTranslated {
 		return planError(result.Parse, err)
 	}
 	if p.Job.UsesOperatorT() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them

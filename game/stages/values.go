@@ -14,11 +14,10 @@ const Scale = 1 << 31
 // stageValues has the boards of a stage and lower bounds of the probability to win from them, in units of 1/Scale.
 type stageValues struct {
 	*layout
-	// values has the values of the boards of each layer, by number. Only the next two layers are there.
+	// values has the values of the boards of each layer, by number. Only the layer that is computed and the next two are there.
 	values [][]uint32
-	// means has the mean value of each board of a layer over the new tiles, for boards after a move of another stage. Only the layers are there that
-	// other stages can use.
-	means []sparse
+	// kept has the mean value over the new tiles of each board of a layer after a move of another stage. It has the layers that other stages use.
+	kept []sparse
 }
 
 // layerValues are the values of a layer by their numbers, and the numbers where its upper halves start. They are nil for a layer above the greatest
@@ -36,10 +35,10 @@ func (s *stageValues) layerValues(layer int) layerValues {
 
 // mean returns the mean value of the boards with a new tile on a board after a move of another stage.
 func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
-	if layer >= len(s.means) {
+	if layer >= len(s.kept) {
 		return 0
 	}
-	return s.means[layer].at(s.number(layer, upper, lower))
+	return s.kept[layer].at(s.number(layer, upper, lower))
 }
 
 // meanOf computes the mean value of the boards with a new tile on a board, rounded down. It is 0 if no cell is empty. twos and fours are the layers of
@@ -94,7 +93,7 @@ func (s *solver) solve(stage, keep int) error {
 		lower = newLowerHalves(s.moves, description.Small)
 		s.lowers[description.Small] = lower
 	}
-	current := &stageValues{layout: newLayout(description, s.moves, lower), means: make([]sparse, keep+1)}
+	current := &stageValues{layout: newLayout(description, s.moves, lower), kept: make([]sparse, keep+1)}
 	current.values = make([][]uint32, len(current.starts))
 	s.stages[stage] = current
 	pass := s.newPass(stage)
@@ -118,7 +117,7 @@ func (s *solver) solve(stage, keep int) error {
 func (s *stageValues) freeValues(layer int, buffers *buffers) {
 	buffers.put(s.values[layer])
 	s.values[layer] = nil
-	if layer >= len(s.means) {
+	if layer >= len(s.kept) {
 		s.starts[layer] = nil
 	}
 }
@@ -174,7 +173,7 @@ type stagePass struct {
 	locksSmall bool
 	// symmetric is whether the mirror image of a board of the stage can belong to the stage.
 	symmetric bool
-	afterMove packing // a board after a move, of this stage or of an earlier one, has one of these bits
+	afterMove packing // a board after a move of this stage, or of one that leads to it, has one of these bits
 	layer     int     // the layer that is being computed
 	// means has the mean value of each board of the layer over the new tiles, for boards after a move; the others have 0.
 	means []uint32
@@ -220,8 +219,8 @@ func (p *stagePass) solveLayer(layer int) (err error) {
 	if err := p.forUpperHalves(p.computeMeans); err != nil {
 		return err
 	}
-	if layer < len(p.stageValues.means) {
-		if p.stageValues.means[layer], err = newSparse(p.ctx, p.workers, p.means); err != nil {
+	if layer < len(p.kept) {
+		if p.kept[layer], err = newSparse(p.ctx, p.workers, p.means); err != nil {
 			return context.Cause(p.ctx)
 		}
 	}
