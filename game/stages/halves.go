@@ -43,32 +43,37 @@ type halfGroup struct {
 
 // number fills in numbers, rows, sums and groups.
 func (h *halves) number(m *moves, small int, first, second []row) {
-	codes := make([]int32, len(first)*len(second))
-	rowsOf := func(code int32) [2]row { return [2]row{first[code/h.second], second[code%h.second]} }
-	sumOf := func(rows [2]row) int32 { return smallSum(rows[0], small) + smallSum(rows[1], small) }
-	occupied := func(rows [2]row) grid { return gridOf(rows[0], rows[1]).occupied() }
-	for code := range codes {
-		codes[code] = int32(code)
+	type half struct {
+		code  int32 // number of its pair of positions
+		sum   int32
+		cells grid // a 2 in each occupied cell
+		rows  [2]row
 	}
-	slices.SortFunc(codes, func(a, b int32) int {
-		x, y := rowsOf(a), rowsOf(b)
-		return cmp.Or(cmp.Compare(sumOf(x), sumOf(y)), cmp.Compare(occupied(x), occupied(y)), cmp.Compare(a, b))
+	sorted := make([]half, 0, len(first)*len(second))
+	for _, r0 := range first {
+		for _, r1 := range second {
+			sorted = append(sorted, half{
+				int32(len(sorted)), smallSum(r0, small) + smallSum(r1, small), gridOf(r0, r1).occupied(), [2]row{r0, r1},
+			})
+		}
+	}
+	slices.SortFunc(sorted, func(a, b half) int {
+		return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.cells, b.cells), cmp.Compare(a.code, b.code))
 	})
-	h.numbers = make([]int32, len(codes))
-	for number, code := range codes {
-		rows := rowsOf(code)
-		sum, cells := sumOf(rows), occupied(rows)
-		if last := len(h.rows) - 1; last < 0 || sum != h.sums[last] || cells != occupied(h.rows[last]) {
-			for len(h.groups) <= int(sum) {
+	h.numbers = make([]int32, len(sorted))
+	for number, half := range sorted {
+		if number == 0 || half.sum != sorted[number-1].sum || half.cells != sorted[number-1].cells {
+			for len(h.groups) <= int(half.sum) {
 				h.groups = append(h.groups, nil)
 			}
-			group := halfGroup{first: int32(number), rows: m.packingOfRows(cells), columns: (cells << (16 * h.firstRow)).transpose()}
-			h.groups[sum] = append(h.groups[sum], group)
+			group := halfGroup{first: int32(number), rows: m.packingOfRows(half.cells), columns: (half.cells << (16 * h.firstRow)).transpose()}
+			h.groups[half.sum] = append(h.groups[half.sum], group)
 		}
-		h.groups[sum][len(h.groups[sum])-1].end = int32(number) + 1
-		h.numbers[code] = int32(number)
-		h.rows = append(h.rows, rows)
-		h.sums = append(h.sums, sum)
+		groups := h.groups[half.sum]
+		groups[len(groups)-1].end = int32(number) + 1
+		h.numbers[half.code] = int32(number)
+		h.rows = append(h.rows, half.rows)
+		h.sums = append(h.sums, half.sum)
 	}
 }
 
