@@ -555,7 +555,7 @@ func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
 	}
 }
 
-// placeholder returns a definition of a parameter with any value of its type. The value does not matter, because Models omits it.
+// placeholder returns a definition that gives a parameter some value of its type. The value does not matter, because Models omits it.
 func (p *Plan) placeholder(name string) sema.ConstDef {
 	isBool := func(constant sema.Constant) bool { return constant.Name == name && constant.Type == sema.Bool }
 	if slices.ContainsFunc(p.Model.Constants(), isBool) {

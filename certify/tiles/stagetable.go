@@ -456,7 +456,7 @@ func (c *layerComputation) bestVertical(board, columns stageCells) (best uint32)
 	return best
 }
 
-// valueOutside returns what a board after a move counts that does not belong to the stage as it lies there.
+// valueOutside returns the value of a board after a move that does not belong to the stage itself; a symmetric image of it may.
 func (c *layerComputation) valueOutside(moved stageCells) (best uint32) {
 	if moved.tilesFrom(c.maxExp) > 0 {
 		return StageScale

@@ -113,7 +113,7 @@ func (s *solver) solve(stage, keep int) error {
 	return nil
 }
 
-// freeValues gives the values of a layer back.
+// freeValues returns the values of a layer to the buffers.
 func (s *stageValues) freeValues(layer int, buffers *buffers) {
 	buffers.put(s.values[layer])
 	s.values[layer] = nil

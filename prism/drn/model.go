@@ -204,7 +204,7 @@ func (builder *builder) isOneOf(list []stateRange, pos syntax.Pos) syntax.Expr {
 		binary(syntax.OpLe, builder.number(pos), integer(list[0].last, pos)))
 }
 
-// isState returns the condition that the state has a number.
+// isState returns the condition that the current state has the given number.
 func (builder *builder) isState(number int, pos syntax.Pos) syntax.Expr {
 	return binary(syntax.OpEq, builder.number(pos), integer(number, pos))
 }

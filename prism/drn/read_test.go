@@ -198,7 +198,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead wants an error or a model of every text, and no panic.
+// FuzzRead checks that each text gives an error or a model, and no panic.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(withParameters("MDP", decision, 4, 6)))
 	f.Add([]byte(withParameters("CTMC", queue, 3, 3)))

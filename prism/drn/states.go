@@ -91,7 +91,7 @@ func (reader *reader) wordAt(column int) string {
 	return text
 }
 
-// skipBlanks returns the column of the first byte from a column on that is not blank.
+// skipBlanks returns the first column, from the given one on, that has no blank.
 func (reader *reader) skipBlanks(column int) int {
 	return len(reader.line) - len(strings.TrimLeft(reader.line[column:], " \t"))
 }
