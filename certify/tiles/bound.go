@@ -183,9 +183,9 @@ func parseValue(number string, maxValue uint64) (uint64, error) {
 	return value, nil
 }
 
-// mean returns the expected value after a new tile on the board after, rounded down: a 2 with probability 9/10, a 4 with probability 1/10, on
-// each empty cell alike. sum is the sum of the board's tiles. The function value gets the images of the board, the sum with the new tile, and
-// the cell and the exponent of the new tile.
+// mean returns the mean value over the new tiles on an afterstate, rounded down: a 2 with probability 9/10, a 4 with probability 1/10, on each empty
+// cell alike. sum is the sum of the afterstate's tiles. The function valueOf gets the images of the afterstate, the sum with the new tile, and the cell and
+// the exponent of the new tile.
 func (k *boundChecker) mean(afterstate board, sum int, valueOf func(images *[8]board, sum, cell int, exp board) uint64) uint64 {
 	images := k.imagesOf(afterstate)
 	total, empty := uint64(0), uint64(0)
@@ -205,6 +205,6 @@ func (k *boundChecker) valueOf(images *[8]board, sum, cell int, exp board) uint6
 	if exp >= k.maxExp {
 		return Scale
 	}
-	valueOf, _ := k.layers[sum].lookUp(k.leastImageWithTile(images, cell, exp))
-	return valueOf
+	value, _ := k.layers[sum].lookUp(k.leastImageWithTile(images, cell, exp))
+	return value
 }

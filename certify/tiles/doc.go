@@ -1,5 +1,5 @@
-// Package tiles checks certificates about the game 2048. It has rules of the game of its own, and shares no code with what makes the certificates
-// (packages game/guarantee, game/induced and game/stages).
+// Package tiles checks certificates about the game 2048. It has its own rules of the game. The only code that it shares with the packages that make the
+// certificates (game/guarantee, game/induced and game/stages) is internal/parallel, which runs the goroutines of CheckStages.
 //
 //	statement, err := tiles.CheckGuarantee(ctx, file)
 //	bound, err := tiles.CheckBound(ctx, file)

@@ -203,7 +203,7 @@ func (checker *guaranteeChecker) checkAnswers(b board) error {
 }
 
 // hasPositions reports whether new tiles lead to boards of the certificate: every new tile if wantsAll is true, else at least one. If the player has the
-// guarantee, a new tile that is the winning tile also counts. sum is the sum of the tiles of the board after.
+// guarantee, a new tile that is the winning tile also counts. sum is the sum of the afterstate's tiles.
 func (checker *guaranteeChecker) hasPositions(afterstate board, sum int, wantsAll bool) bool {
 	images := checker.imagesOf(afterstate)
 	for i := range checker.cells {

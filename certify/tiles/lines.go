@@ -77,14 +77,9 @@ func (l *lines) checkEnd() error {
 }
 
 // wrap adds the number of the line to an error.
-func (l *lines) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("line %d: %w", l.line, err)
-}
+func (l *lines) wrap(err error) error { return fmt.Errorf("line %d: %w", l.line, err) }
 
-// exponentOf returns the exponent of a winning tile, such as 11 for 2048. The tile must be a power of two from 4 to 32768.
+// exponentOf returns the exponent of a tile, such as 11 for 2048. The tile must be a power of two from 4 to 32768.
 func exponentOf(tile int) (board, error) {
 	exp := bits.TrailingZeros(uint(tile))
 	if exp < 2 || exp > 15 || tile != 1<<exp {

@@ -132,11 +132,11 @@ func (r *rules) imagesOf(b board) (images [8]board) {
 
 // leastImageWithTile returns the least image of a board with one more tile in an empty cell, given the images of the board.
 func (r *rules) leastImageWithTile(images *[8]board, cell int, exponent board) board {
-	leastImageWithTile := ^board(0)
+	least := ^board(0)
 	for symmetry, imageCell := range r.images {
-		leastImageWithTile = min(leastImageWithTile, images[symmetry]|exponent<<(4*imageCell[cell]))
+		least = min(least, images[symmetry]|exponent<<(4*imageCell[cell]))
 	}
-	return leastImageWithTile
+	return least
 }
 
 // leastImage returns the least image of a board.

@@ -6,30 +6,31 @@ import (
 	"slices"
 )
 
-// stageHalves are the halves of the boards of a stage: their rows 0 and 1, or their rows 2 and 3. They are numbered by groups.
+// stageHalves are the tops (rows 0 and 1) or the bottoms (rows 2 and 3) of the boards of a stage. The halves of a group have consecutive numbers.
 type stageHalves struct {
-	firstRow int
-	// numbers has the number of each row in the upper and in the lower place; -1 if it cannot be there.
+	firstRow int // 0 or 2
+	// numbers has the number of each row as the upper and as the lower row of a half; -1 if it cannot be there.
 	numbers [2][]int16
-	width   int32        // number of rows in the lower place
-	places  []halfPlace  // of upper*width+lower, for numbers of rows
-	cells   []stageCells // by number
-	groups  []halfGroup  // by sum, then by occupied cells
+	width   int32        // number of lower rows
+	places  []halfPlace  // the half with upper row u and lower row l is at u*width+l
+	cells   []stageBoard // of each half, by number: the board with its tiles only
+	groups  []halfGroup  // in ascending order of the sums
 }
 
-// halfPlace is the number of a half and that of its group; negative for none.
+// halfPlace has the number of a half and that of its group; both are -1 if there is no such half.
 type halfPlace struct{ number, group int32 }
 
-// halfGroup has the halves of the same sum and with the same cells occupied. Their numbers are first to end-1.
+// halfGroup has the halves with the same sum, the same occupied cells and locked tiles in the same cells. Their numbers are first to end-1.
 type halfGroup struct {
 	sum              int   // of the small tiles, halved
-	occupied, locked uint8 // cells, as of stageCells.occupied; those of locked tiles are occupied, too
+	occupied, locked uint8 // cells, as of stageBoard.occupied; those of locked tiles are occupied, too
 	first, end       int32
 }
 
 // maxHalves is the greatest number of arrangements of small tiles in two rows. It bounds the memory of the tables.
 const maxHalves = 1 << 23
 
+// newStageHalves numbers the halves whose upper and lower rows are from the given ones.
 func newStageHalves(small, firstRow int, upper, lower []uint16) *stageHalves {
 	h := &stageHalves{firstRow: firstRow, width: int32(len(lower))}
 	for place, rows := range [][]uint16{upper, lower} {
@@ -38,19 +39,19 @@ func newStageHalves(small, firstRow int, upper, lower []uint16) *stageHalves {
 			h.numbers[place][row] = int16(number)
 		}
 	}
-	all := make([]stageCells, 0, len(upper)*len(lower))
+	all := make([]stageBoard, 0, len(upper)*len(lower))
 	for _, r0 := range upper {
 		for _, r1 := range lower {
-			all = append(all, stageCells(r0)|stageCells(r1)<<16)
+			all = append(all, stageBoard(r0)|stageBoard(r1)<<16)
 		}
 	}
 	h.group(small, all)
 	return h
 }
 
-// group makes the groups of halves, which are given in the order of h.places.
-func (h *stageHalves) group(small int, all []stageCells) {
-	index := make(map[halfGroup]int32) // of groups whose halves are not numbered
+// group sets groups, places and cells. all has the tiles of the halves in the order of places, in rows 0 and 1.
+func (h *stageHalves) group(small int, all []stageBoard) {
+	index := make(map[halfGroup]int32) // the keys have no numbers of halves yet
 	groupOf := make([]int32, len(all))
 	var sizes []int32
 	for i, cells := range all {
@@ -80,7 +81,7 @@ func (h *stageHalves) group(small int, all []stageCells) {
 		end += sizes[number]
 	}
 	h.groups = sorted
-	h.places, h.cells = make([]halfPlace, len(all)), make([]stageCells, len(all))
+	h.places, h.cells = make([]halfPlace, len(all)), make([]stageBoard, len(all))
 	for i, cells := range all {
 		group := position[groupOf[i]]
 		h.places[i] = halfPlace{h.groups[group].end, group}
@@ -90,7 +91,7 @@ func (h *stageHalves) group(small int, all []stageCells) {
 }
 
 // smallSum returns the sum of the small tiles, halved.
-func (b stageCells) smallSum(small int) (sum int) {
+func (b stageBoard) smallSum(small int) (sum int) {
 	for ; b != 0; b >>= 4 {
 		if exponent := int(b & 15); exponent < small {
 			sum += 1 << exponent >> 1
@@ -99,8 +100,8 @@ func (b stageCells) smallSum(small int) (sum int) {
 	return sum
 }
 
-// of returns the place of the half that a board has.
-func (h *stageHalves) of(b stageCells) halfPlace {
+// placeOf returns the place of the half of a board.
+func (h *stageHalves) placeOf(b stageBoard) halfPlace {
 	upper, lower := h.numbers[0][b>>(16*h.firstRow)&0xffff], h.numbers[1][b>>(16*h.firstRow+16)&0xffff]
 	if upper < 0 || lower < 0 {
 		return halfPlace{-1, -1}
@@ -108,26 +109,26 @@ func (h *stageHalves) of(b stageCells) halfPlace {
 	return h.places[int32(upper)*h.width+int32(lower)]
 }
 
-// stageBottoms are the lower halves of boards of all stages with the same small tiles. They have no locked tiles.
+// stageBottoms are the bottoms of all stages with the same small tiles. They have no locked tiles.
 type stageBottoms struct {
 	*stageHalves
 	small   int
-	columns []stageCells // the half transposed, by its number
-	// toFirst and toLast have the half after a move to the first and to the last column.
+	columns []stageBoard // cells, transposed
+	// toFirst and toLast have the bottom after a move to the first and to the last column.
 	toFirst, toLast []halfPlace
-	// A new tile of exponent 1 in cell 4r+c of the half adds steps[4r+c] to the index of the half in places, and one of exponent 2 twice as much:
-	// the number of a row of small tiles has its exponents as digits. indices has the index of each half.
-	steps        [8]int32
+	// indices has the index of each bottom in places. A new tile of exponent 1 in cell 4r+c of the bottom adds steps[4r+c] to it, and one of exponent 2
+	// twice as much: the number of a row of small tiles has the exponents as its digits.
 	indices      []int32
-	cellsOfBoard []int
-	groupsOfSum  []int32 // the groups with sum s are groupsOfSum[s] to groupsOfSum[s+1]-1
-	afterMove    *boardSet
+	steps        [8]int32
+	cellsOfBoard []int     // the cells of rows 2 and 3, as of cellsOfHalf
+	groupsOfSum  []int32   // the groups with sum s are groupsOfSum[s] to groupsOfSum[s+1]-1
+	afterMove    *boardSet // the boards that can lie after a move, by occupiedAfterMove
 }
 
-func newStageBottoms(rules *stageBoard, small int) (*stageBottoms, error) {
+func newStageBottoms(rules *stageRules, small int) (*stageBottoms, error) {
 	rows := rowsOfStage(rules.cols, small, nil, nil)
-	if len(rows)*len(rows) > maxHalves {
-		return nil, fmt.Errorf("two rows of %d columns have more than %d arrangements of its small tiles", rules.cols, maxHalves)
+	if number := len(rows) * len(rows); number > maxHalves {
+		return nil, fmt.Errorf("two rows have %d arrangements of small tiles, want at most %d", number, maxHalves)
 	}
 	third, fourth := []uint16{0}, []uint16{0}
 	if rules.rows > 2 {
@@ -140,8 +141,8 @@ func newStageBottoms(rules *stageBoard, small int) (*stageBottoms, error) {
 	b.indices = make([]int32, len(b.cells))
 	for _, cells := range b.cells {
 		b.columns = append(b.columns, cells.transposed())
-		b.toFirst = append(b.toFirst, b.of(cells.inRows(rules.toFirst)))
-		b.toLast = append(b.toLast, b.of(cells.inRows(rules.toLast)))
+		b.toFirst = append(b.toFirst, b.placeOf(cells.mapRows(rules.toFirst)))
+		b.toLast = append(b.toLast, b.placeOf(cells.mapRows(rules.toLast)))
 	}
 	for index, place := range b.places {
 		b.indices[place.number] = int32(index)
@@ -157,11 +158,11 @@ func newStageBottoms(rules *stageBoard, small int) (*stageBottoms, error) {
 		}
 	}
 	b.groupsOfSum = append(b.groupsOfSum, int32(len(b.groups)))
-	b.afterMove = newBoardSet(b, rules.occupiedAfterMove())
+	b.afterMove = newBoardSet(b, rules.afterMove)
 	return b, nil
 }
 
-// withSum returns the groups with a sum, as the first one and the end.
+// withSum returns the groups with a sum: those from first to end-1.
 func (b *stageBottoms) withSum(sum int) (first, end int32) {
 	if sum < 0 || sum+1 >= len(b.groupsOfSum) {
 		return 0, 0
@@ -169,19 +170,20 @@ func (b *stageBottoms) withSum(sum int) (first, end int32) {
 	return b.groupsOfSum[sum], b.groupsOfSum[sum+1]
 }
 
-// boardSet is a set of boards of a stage that depends on occupied cells only. Boards of the set with the same top and the same sum are a row of
-// consecutive entries of a layer. The position of a bottom in the row is shifts[p*g+group]+number, where p is the pattern of the top, and g the
-// number of groups of bottoms.
+// boardSet is a set of boards of a stage. The occupied cells, and those of locked tiles, determine whether a board is in the set. So tops have a pattern,
+// which says for each set of occupied cells of the bottom whether the board is in the set.
+//
+// In a layer, the boards of the set with the same top have consecutive entries. The entry of a bottom is the one with the number
+// shifts[p*g+group]+number from the first, where p is the pattern of the top, and g the number of groups of bottoms.
 type boardSet struct {
 	bottoms *stageBottoms
 	shifts  []int32
-	lengths [][]int32 // of the rows of each pattern, by the sum of the bottoms
+	lengths [][]int32 // number of entries of a top, by its pattern and by the sum of the bottoms
 }
 
-// notInSet is the shift of boards that are not in the set. No layer has an entry at such a place, so that a wrong access is out of range.
+// notInSet is the shift of boards that are not in the set. In a layer with less than 2^31 entries, their index is negative: an access would panic.
 const notInSet = -1 << 31
 
-// newBoardSet makes the set of the boards whose occupied cells a pattern contains: those of the bottom for each pattern of the top.
 func newBoardSet(bottoms *stageBottoms, patterns [][256]bool) *boardSet {
 	s := &boardSet{bottoms: bottoms, shifts: make([]int32, 0, len(patterns)*len(bottoms.groups))}
 	for _, contains := range patterns {
@@ -199,13 +201,13 @@ func newBoardSet(bottoms *stageBottoms, patterns [][256]bool) *boardSet {
 	return s
 }
 
-// ofPattern returns the shift of each group of bottoms for a pattern.
-func (s *boardSet) ofPattern(pattern int32) []int32 {
+// shiftsOf returns the shift of each group of bottoms for a pattern.
+func (s *boardSet) shiftsOf(pattern int32) []int32 {
 	size := int32(len(s.bottoms.groups))
 	return s.shifts[pattern*size : (pattern+1)*size]
 }
 
-// length returns the number of boards in a row of the set.
+// length returns the number of entries of a top in a layer. sum is that of the bottoms.
 func (s *boardSet) length(pattern int32, sum int) int32 {
 	if sum < 0 || sum >= len(s.lengths[pattern]) {
 		return 0
@@ -213,27 +215,26 @@ func (s *boardSet) length(pattern int32, sum int) int32 {
 	return s.lengths[pattern][sum]
 }
 
-// occupiedAfterMove returns which cells can be occupied after a move, or by the first tile: those of the lower half for each pattern of the upper one.
-// The set contains the symmetric images of its boards.
-func (r *stageBoard) occupiedAfterMove() [][256]bool {
+// occupiedAfterMove returns, for the occupied cells of rows 0 and 1 and those of rows 2 and 3, whether a board can have them after a move, or with the
+// first tile only. If it can, so can its symmetric images.
+func (r *stageRules) occupiedAfterMove() [][256]bool {
 	patterns := make([][256]bool, 256)
 	for top := range 256 {
 		for bottom := range 256 {
-			b := stageCells(0)
+			b := stageBoard(0)
 			for cell := range 16 {
-				b |= stageCells((top|bottom<<8)>>cell&1) << (4 * cell)
+				b |= stageBoard((top|bottom<<8)>>cell&1) << (4 * cell)
 			}
-			b *= 15 // such tiles do not merge
+			b *= 15 // tiles of exponent 15 do not merge
 			columns := b.transposed()
-			patterns[top][bottom] = b.tilesFrom(1) < 2 || b == b.inRows(r.toFirst) || b == b.inRows(r.toLast) ||
-				b == columns.inColumns(r.upwards) || b == columns.inColumns(r.downwards)
+			patterns[top][bottom] = b.tilesFrom(1) < 2 || b == b.mapRows(r.toFirst) || b == b.mapRows(r.toLast) ||
+				b == columns.mapColumns(r.upwards) || b == columns.mapColumns(r.downwards)
 		}
 	}
 	return patterns
 }
 
-// withNewTile returns for one pattern of the upper half which cells of the lower half can be occupied after a move and a new tile. Locked tiles are not
-// new ones.
+// withNewTile returns the pattern of a top in the set of the boards after a move and a new tile. A locked tile is not new.
 func withNewTile(afterMove [][256]bool, occupied, locked uint8) (contains [256]bool) {
 	for bottom := range 256 {
 		for cell := range 8 {
@@ -245,7 +246,8 @@ func withNewTile(afterMove [][256]bool, occupied, locked uint8) (contains [256]b
 	return contains
 }
 
-// rowsOfStage returns the rows whose tiles from small on are the locked ones, in their order. With columns, they begin in one of these, without gaps.
+// rowsOfStage returns the rows whose tiles from exponent small on are the locked ones, in their order. Unless columns is nil, they lie side by side, and
+// the first one lies in one of the columns.
 func rowsOfStage(cols, small int, locked, columns []int) (rows []uint16) {
 	for i := range 1 << (4 * cols) {
 		var tiles, places []int

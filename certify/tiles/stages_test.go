@@ -34,6 +34,10 @@ func TestCheckStages(t *testing.T) {
 	if _, err := tiles.CheckStages(t.Context(), strings.NewReader(text), 1); err == nil || !strings.Contains(err.Error(), "want at most 8") {
 		t.Errorf("found %v, want an error about the small tiles of the second stage", err)
 	}
+	text = signed(append(header, "stage small 8 sum 2 columns any upper 0 locked", "bound 1")...) // the sum has no room for the tiles that merge
+	if _, err := tiles.CheckStages(t.Context(), strings.NewReader(text), 1); err == nil || !strings.Contains(err.Error(), "line 6: the bound is 1, want at most 0") {
+		t.Errorf("found %v, want an error about the bound", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := tiles.CheckStages(ctx, strings.NewReader(signed(append(header, stage, "bound 0")...)), 1); !errors.Is(err, context.Canceled) {

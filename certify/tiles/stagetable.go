@@ -2,63 +2,61 @@ package tiles
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math/bits"
 	"slices"
 
 	"tilecheck/internal/parallel"
 )
 
-// stageTable computes the values of the boards of one stage. They are in layers of equal sums of small tiles, all sums halved.
+// stageTable computes the values of the boards of one stage. A board is a top (rows 0 and 1) with a bottom (rows 2 and 3). A layer has the boards with
+// the same sum of small tiles; all sums are halved.
 //
-// A value is used only in the mean over a new tile after a move. So means are computed only of boards in which the tiles can lie after a move, by
-// their occupied cells, and values of boards that one of these is with a new tile.
+// A value is used only in a mean over the new tiles after a move. So means are computed only of the boards whose occupied cells are possible after a
+// move, and values only of these boards with a new tile.
 type stageTable struct {
-	*stageBoard
+	*stageRules
 	*stageLine
-	maxExp int
-	later  []laterStage
-	// sameLocked is the next stage, if it has the same locked tiles in the same rows; otherwise nil.
-	sameLocked *stageTable
-	continues  bool // whether the stage before this one has the same locked tiles in the same rows: then it is entered from that one only
-	// locksSmall is whether a later stage can have a locked tile that is small in this one. countFrom is the least exponent of a locked tile of a later stage,
-	// or of this one.
-	locksSmall bool
-	countFrom  int
+	maxExp     int          // exponent of the winning tile
+	later      []laterStage // those of the next stages that a move can lead to
+	sameLocked *stageTable  // the next stage, if it continues this one; otherwise nil
+	continues  bool         // this stage has the same locked tiles in the same rows as the one before, and is entered from that one only
+	locksSmall bool         // one of the next stages has fewer small tiles, so it can lock tiles that are small in this one
+	countFrom  int          // the least exponent that is not small in this stage, or in one of the next ones
 	tops       *stageHalves
 	bottoms    *stageBottoms
-	withTile   *boardSet
+	withTile   *boardSet // the boards after a move and a new tile
 	// afterMoveOf and withTileOf are the patterns of each group of tops in the sets bottoms.afterMove and withTile.
 	afterMoveOf, withTileOf []int32
-	// imageOfCell is the first image after the board itself that has a tile of this cell where a single locked tile can be; 0 if there is none.
+	// imageOfCell is for a single locked tile, by its cell: the first image after the board itself that has it where the stage allows it; 0 if there is none.
 	imageOfCell [16]int
 	numLayers   int
-	means       []stageLayer // of the boards after a move; empty if no other stage uses them
+	means       []stageLayer // by sum, of the boards after a move; only those that other stages use
 	boards      uint64       // of all layers
 }
 
-// laterStage is a stage whose values a board after a move can have. Its tiles from the exponent small on, which mask selects in the counts of tiles, are
-// the locked ones of the stage.
+// laterStage is a stage that a move can lead to. A board can belong to it only if its counts of tiles, masked with mask, are counts.
 type laterStage struct {
 	*stageTable
 	counts, mask uint64
 }
 
-// stageLayer has numbers of the boards of a set that have the same sum.
+// stageLayer has a number for each board of a set with the same sum of small tiles.
 type stageLayer struct {
 	set    *boardSet
-	rows   []layerRow // for each group of tops
+	groups []groupEntries // by group of tops
 	values []uint32
 }
 
-// layerRow says where the row of each top of a group is: at base+top*length.
-type layerRow struct {
+// groupEntries says where the entries of the tops of a group are: those of a top are the next length ones from base+top*length.
+type groupEntries struct {
 	base            int
 	length, pattern int32
 }
 
-func newStageTable(rules *stageBoard, line *stageLine, maxExp int, bottoms *stageBottoms, later []*stageTable) (*stageTable, error) {
-	t := &stageTable{stageBoard: rules, stageLine: line, maxExp: maxExp, bottoms: bottoms, countFrom: line.small}
+// newStageTable makes the table of a stage without its values. later has the tables of the next stages.
+func newStageTable(rules *stageRules, line *stageLine, maxExp int, bottoms *stageBottoms, later []*stageTable) (*stageTable, error) {
+	t := &stageTable{stageRules: rules, stageLine: line, maxExp: maxExp, bottoms: bottoms, countFrom: line.small}
 	if len(later) > 0 && later[0].continues {
 		t.sameLocked = later[0]
 	}
@@ -83,9 +81,8 @@ func newStageTable(rules *stageBoard, line *stageLine, maxExp int, bottoms *stag
 	return t, t.countBoards()
 }
 
-// makeSets makes the set withTile, and the patterns of the groups of tops.
+// makeSets sets withTile, afterMoveOf and withTileOf.
 func (t *stageTable) makeSets() {
-	afterMove := t.occupiedAfterMove()
 	type cells struct{ occupied, locked uint8 }
 	index := make(map[cells]int32)
 	var patterns [][256]bool
@@ -95,7 +92,7 @@ func (t *stageTable) makeSets() {
 		if !known {
 			number = int32(len(patterns))
 			index[key] = number
-			patterns = append(patterns, withNewTile(afterMove, key.occupied, key.locked))
+			patterns = append(patterns, withNewTile(t.afterMove, key.occupied, key.locked))
 		}
 		t.afterMoveOf, t.withTileOf = append(t.afterMoveOf, int32(group.occupied)), append(t.withTileOf, number)
 	}
@@ -108,7 +105,7 @@ func (t *stageTable) findImages() {
 		for col := range t.cols {
 			cell := 4*row + col
 			for number := t.numImages() - 1; number > 0; number-- {
-				if t.tops.of(t.image(stageCells(t.locked[0])<<(4*cell), number)).number >= 0 {
+				if t.tops.placeOf(t.image(stageBoard(t.locked[0])<<(4*cell), number)).number >= 0 {
 					t.imageOfCell[cell] = number
 				}
 			}
@@ -116,17 +113,17 @@ func (t *stageTable) findImages() {
 	}
 }
 
-// countBoards counts the boards of each sum, which has a layer. It leaves out sums that no board has.
+// countBoards sets numLayers and boards. The last layer is that of the greatest sum that the stage allows and its tiles can have.
 func (t *stageTable) countBoards() error {
-	topsOfSum, greatest := []uint64{0}, 0 // the list of columns may allow no tops
+	topsOfSum := []uint64{0} // the columns may allow no tops
 	for _, group := range t.tops.groups {
 		for group.sum >= len(topsOfSum) {
 			topsOfSum = append(topsOfSum, 0)
 		}
 		topsOfSum[group.sum] += uint64(group.end - group.first)
 	}
-	greatest = len(topsOfSum) + len(t.bottoms.groupsOfSum) - 3
-	t.numLayers = min(t.sum/2, greatest) + 1
+	greatest := len(topsOfSum) + len(t.bottoms.groupsOfSum) - 3
+	t.numLayers = min(t.maxSum/2, greatest) + 1
 	for sum := range t.numLayers {
 		size := uint64(0)
 		for topSum, numTops := range topsOfSum[:min(sum+1, len(topsOfSum))] {
@@ -135,20 +132,21 @@ func (t *stageTable) countBoards() error {
 			}
 		}
 		if size >= 1<<32 {
-			return errors.New("more than 2^32 boards have the same sum")
+			return fmt.Errorf("%d boards have the same sum, want less than 2^32", size)
 		}
 		t.boards += size
 	}
 	return nil
 }
 
-// newLayer makes the layer of a sum, in the memory of a buffer if that is large enough.
+// newLayer makes a layer for the boards of a set. patterns are those of the groups of tops. The layer has the memory of buffer if that is large enough;
+// the caller must set all values.
 func (t *stageTable) newLayer(set *boardSet, patterns []int32, sum int, buffer []uint32) stageLayer {
-	layer := stageLayer{set: set, rows: make([]layerRow, len(t.tops.groups))}
+	layer := stageLayer{set: set, groups: make([]groupEntries, len(t.tops.groups))}
 	size := 0
 	for i, group := range t.tops.groups {
 		length := set.length(patterns[i], sum-group.sum)
-		layer.rows[i] = layerRow{size - int(group.first)*int(length), length, patterns[i]}
+		layer.groups[i] = groupEntries{size - int(group.first)*int(length), length, patterns[i]}
 		size += int(group.end-group.first) * int(length)
 	}
 	if size > cap(buffer) {
@@ -158,18 +156,29 @@ func (t *stageTable) newLayer(set *boardSet, patterns []int32, sum int, buffer [
 	return layer
 }
 
-// at returns the number of a board.
+// at returns the number of a board, which must be in the set.
 func (l *stageLayer) at(top, bottom halfPlace) uint32 {
-	return l.values[l.start(top)+int(l.set.ofPattern(l.rows[top.group].pattern)[bottom.group])+int(bottom.number)]
+	return l.values[l.entries(top).index(bottom.group, bottom.number)]
 }
 
-// start returns where the row of a top begins.
-func (l *stageLayer) start(top halfPlace) int {
-	row := &l.rows[top.group]
-	return row.base + int(top.number)*int(row.length)
+// topEntries are the entries of a top in a layer, from start on.
+type topEntries struct {
+	start  int
+	shifts []int32 // by group of bottoms: see boardSet
 }
 
-// mean returns the mean value over the new tiles on a board of the stage, rounded down. The sum of its small tiles is halved.
+// index returns the index of the entry of a bottom in the values of the layer.
+func (e topEntries) index(group, bottom int32) int {
+	return e.start + int(e.shifts[group]) + int(bottom)
+}
+
+// entries returns the entries of a top.
+func (l *stageLayer) entries(top halfPlace) topEntries {
+	group := &l.groups[top.group]
+	return topEntries{group.base + int(top.number)*int(group.length), l.set.shiftsOf(group.pattern)}
+}
+
+// mean returns the mean value over the new tiles on a board of the stage, rounded down. sum is half the sum of its small tiles.
 func (t *stageTable) mean(top, bottom halfPlace, sum int) uint32 {
 	if sum >= t.numLayers {
 		return 0
@@ -178,24 +187,24 @@ func (t *stageTable) mean(top, bottom halfPlace, sum int) uint32 {
 }
 
 // placesOf returns the top and the bottom of a board that belongs to the stage.
-func (t *stageTable) placesOf(b stageCells) (top, bottom halfPlace, belongs bool) {
-	if top = t.tops.of(b); top.number < 0 {
+func (t *stageTable) placesOf(b stageBoard) (top, bottom halfPlace, belongs bool) {
+	if top = t.tops.placeOf(b); top.number < 0 {
 		return top, top, false
 	}
-	bottom = t.bottoms.of(b)
+	bottom = t.bottoms.placeOf(b)
 	return top, bottom, bottom.number >= 0
 }
 
-// stageBuffers is memory for layers that only the computation of a stage uses.
+// stageBuffers is memory for layers that are not kept.
 type stageBuffers struct {
 	values [2][]uint32
 	means  []uint32
 }
 
-// compute computes all layers, from the greatest sum to the least. It keeps the means of those up to keep.
+// compute computes all layers, from the greatest sum to the least. It keeps the means of the sums up to keep. The error is that of ctx.
 func (t *stageTable) compute(ctx context.Context, workers, keep int, buffers *stageBuffers) error {
 	t.means = make([]stageLayer, t.numLayers)
-	var withTwo, withFour *stageLayer // those of the next two sums
+	var next [2]*stageLayer // the values of the next two sums
 	for sum := t.numLayers - 1; sum >= 0; sum-- {
 		var buffer []uint32
 		if sum > keep {
@@ -205,7 +214,7 @@ func (t *stageTable) compute(ctx context.Context, workers, keep int, buffers *st
 		if sum > keep {
 			buffers.means = means.values
 		}
-		c := &layerComputation{stageTable: t, sum: sum, means: &means, withTwo: withTwo, withFour: withFour}
+		c := &layerComputation{stageTable: t, sum: sum, means: &means, withNewTile: next}
 		if err := c.computeMeans(ctx, workers); err != nil {
 			return err
 		}
@@ -222,19 +231,19 @@ func (t *stageTable) compute(ctx context.Context, workers, keep int, buffers *st
 		if err := c.computeValues(ctx, workers, &values); err != nil {
 			return err
 		}
-		withTwo, withFour = &values, withTwo
+		next = [2]*stageLayer{&values, next[0]}
 	}
-	t.withTile, t.later, t.sameLocked = nil, nil, nil // they would stay in memory
+	t.withTile, t.later, t.sameLocked = nil, nil, nil // frees their memory: earlier stages need means only
 	return nil
 }
 
-// firstTiles returns the mean over the first two tiles.
+// firstTiles returns the mean value over the first two tiles, in the first stage.
 func (t *stageTable) firstTiles() uint32 {
 	total := uint64(0)
 	for row := range t.rows {
 		for col := range t.cols {
 			for exponent := 1; exponent <= 2; exponent++ {
-				if top, bottom, belongs := t.placesOf(stageCells(exponent) << (16*row + 4*col)); belongs {
+				if top, bottom, belongs := t.placesOf(stageBoard(exponent) << (16*row + 4*col)); belongs {
 					total += []uint64{1: 9, 2: 1}[exponent] * uint64(t.mean(top, bottom, exponent))
 				}
 			}
@@ -248,33 +257,22 @@ type layerComputation struct {
 	*stageTable
 	sum   int
 	means *stageLayer
-	// withTwo and withFour have the values of the boards with a new 2 and with a new 4; nil above the greatest sum.
-	withTwo, withFour *stageLayer
+	// withNewTile has the values of the boards with a new 2, and those with a new 4; nil above the greatest sum.
+	withNewTile [2]*stageLayer
 }
 
-// boardRow is the row of a top in a layer: the board with a bottom is at start+shifts[group]+number.
-type boardRow struct {
-	start  int
-	shifts []int32
-}
-
-// row returns the row of a top.
-func (l *stageLayer) row(top halfPlace) boardRow {
-	row := &l.rows[top.group]
-	return boardRow{row.base + int(top.number)*int(row.length), l.set.ofPattern(row.pattern)}
-}
-
-// meanScratch is memory of one worker.
+// meanScratch has what one worker needs to compute the means of a top, for a new 2 and for a new 4.
 type meanScratch struct {
-	totals  []uint64
-	withTop [2][]boardRow
+	sameTop [2]topEntries   // of the top itself: the new tile is in the bottom
+	newTops [2][]topEntries // of the tops with the new tile
+	totals  []uint64        // of the bottoms of a group: the weighted sum of the values over the new tiles
 }
 
 // computeMeans computes the means of the boards after a move.
 func (c *layerComputation) computeMeans(ctx context.Context, workers int) error {
 	scratch := make([]meanScratch, workers)
 	return parallel.ForEach(ctx, workers, len(c.tops.groups), func(worker, group int) error {
-		if c.means.rows[group].length > 0 {
+		if c.means.groups[group].length > 0 {
 			for top := c.tops.groups[group].first; top < c.tops.groups[group].end; top++ {
 				c.meansOfTop(halfPlace{top, int32(group)}, &scratch[worker])
 			}
@@ -283,91 +281,100 @@ func (c *layerComputation) computeMeans(ctx context.Context, workers int) error 
 	})
 }
 
-// meansOfTop computes the means of the boards after a move with a top.
+// meansOfTop computes the means of the boards after a move that have a top.
 func (c *layerComputation) meansOfTop(top halfPlace, scratch *meanScratch) {
-	cells := c.tops.cells[top.number]
-	emptyAbove := 0
-	layers := [2]*stageLayer{c.withTwo, c.withFour}
-	var same [2]boardRow // the rows of the top without a new tile
-	for i, layer := range layers {
-		scratch.withTop[i] = scratch.withTop[i][:0]
-		if layer == nil {
+	emptyAbove := c.findNewTops(top, scratch)
+	means := c.means.entries(top)
+	first, end := c.bottoms.withSum(c.sum - c.tops.groups[top.group].sum)
+	for group := first; group < end; group++ {
+		if means.shifts[group] == notInSet {
 			continue
 		}
-		same[i] = layer.row(top)
+		weight := uint64(10 * max(1, emptyAbove+c.addValues(group, scratch)))
+		values := c.means.values[means.index(group, c.bottoms.groups[group].first):]
+		for j, total := range scratch.totals {
+			values[j] = uint32(total / weight)
+		}
+	}
+}
+
+// findNewTops sets the entries of scratch, and returns the number of empty cells of a top.
+func (c *layerComputation) findNewTops(top halfPlace, scratch *meanScratch) (empty int) {
+	cells := c.tops.cells[top.number]
+	for i, layer := range c.withNewTile {
+		scratch.newTops[i] = scratch.newTops[i][:0]
+		if layer != nil {
+			scratch.sameTop[i] = layer.entries(top)
+		}
 	}
 	for _, cell := range c.cellsOfHalf(0) {
 		if cells>>(4*cell)&15 != 0 {
 			continue
 		}
-		emptyAbove++
-		for i, layer := range layers {
+		empty++
+		for i, layer := range c.withNewTile {
 			if layer != nil {
-				scratch.withTop[i] = append(scratch.withTop[i], layer.row(c.tops.of(cells|stageCells(i+1)<<(4*cell))))
+				newTop := c.tops.placeOf(cells | stageBoard(i+1)<<(4*cell))
+				scratch.newTops[i] = append(scratch.newTops[i], layer.entries(newTop))
 			}
 		}
 	}
-	bottoms := c.bottoms
-	means := c.means.row(top)
-	first, end := bottoms.withSum(c.sum - c.tops.groups[top.group].sum)
-	for group := first; group < end; group++ {
-		if means.shifts[group] == notInSet {
-			continue
-		}
-		g := &bottoms.groups[group]
-		indices := bottoms.indices[g.first:g.end]
-		totals := append(scratch.totals[:0], make([]uint64, len(indices))...)
-		scratch.totals = totals
-		empty := emptyAbove
-		for _, cell := range bottoms.cellsOfBoard {
-			empty += int(^g.occupied >> cell & 1)
-		}
-		for i, layer := range layers {
-			if layer == nil {
-				break
-			}
-			for _, row := range scratch.withTop[i] {
-				for j, value := range layer.values[row.start+int(row.shifts[group])+int(g.first):][:len(totals)] {
-					totals[j] += uint64(value)
-				}
-			}
-			for _, cell := range bottoms.cellsOfBoard {
-				if g.occupied>>cell&1 != 0 {
-					continue
-				}
-				places := bottoms.places[bottoms.steps[cell]<<i:]
-				start := same[i].start + int(same[i].shifts[places[indices[0]].group])
-				for j, index := range indices {
-					totals[j] += uint64(layer.values[start+int(places[index].number)])
-				}
-			}
-			if i == 0 {
-				for j := range totals {
-					totals[j] *= 9
-				}
-			}
-		}
-		weight := uint64(10 * max(1, empty))
-		for j, value := range totals {
-			c.means.values[means.start+int(means.shifts[group])+int(g.first)+j] = uint32(value / weight)
-		}
-	}
+	return empty
 }
 
-// chooseGreaterMeans replaces c.means by a copy that has the means of the next stage where they are greater.
+// addValues computes scratch.totals for the bottoms of a group: a new 2 has the weight 9, a new 4 the weight 1. It returns the number of empty cells of
+// a bottom.
+func (c *layerComputation) addValues(group int32, scratch *meanScratch) (empty int) {
+	bottoms, g := c.bottoms, &c.bottoms.groups[group]
+	indices := bottoms.indices[g.first:g.end]
+	totals := append(scratch.totals[:0], make([]uint64, len(indices))...)
+	scratch.totals = totals
+	for _, cell := range bottoms.cellsOfBoard {
+		empty += int(^g.occupied >> cell & 1)
+	}
+	for i, layer := range c.withNewTile {
+		if layer == nil {
+			break
+		}
+		for _, newTop := range scratch.newTops[i] {
+			for j, value := range layer.values[newTop.index(group, g.first):][:len(totals)] {
+				totals[j] += uint64(value)
+			}
+		}
+		for _, cell := range bottoms.cellsOfBoard {
+			if g.occupied>>cell&1 != 0 {
+				continue
+			}
+			places := bottoms.places[bottoms.steps[cell]<<i:] // with the new tile, by the index of the bottom without it
+			start := scratch.sameTop[i].index(places[indices[0]].group, 0)
+			for j, index := range indices {
+				totals[j] += uint64(layer.values[start+int(places[index].number)])
+			}
+		}
+		if i == 0 {
+			for j := range totals {
+				totals[j] *= 9
+			}
+		}
+	}
+	return empty
+}
+
+// chooseGreaterMeans replaces c.means by a copy with the means of the next stage where they are greater.
 func (c *layerComputation) chooseGreaterMeans(ctx context.Context, workers int) error {
 	means := *c.means
 	means.values = slices.Clone(means.values)
 	c.means = &means
 	return parallel.ForEach(ctx, workers, len(c.tops.groups), func(_, group int) error {
-		for top := c.tops.groups[group].first; top < c.tops.groups[group].end && means.rows[group].length > 0; top++ {
-			row := means.row(halfPlace{top, int32(group)})
+		for top := c.tops.groups[group].first; top < c.tops.groups[group].end && means.groups[group].length > 0; top++ {
+			entries := means.entries(halfPlace{top, int32(group)})
 			first, end := c.bottoms.withSum(c.sum - c.tops.groups[group].sum)
-			for number, g := range c.bottoms.groups[first:end] {
-				for bottom := g.first; bottom < g.end && row.shifts[int(first)+number] != notInSet; bottom++ {
+			for bottomGroup := first; bottomGroup < end; bottomGroup++ {
+				g := &c.bottoms.groups[bottomGroup]
+				for bottom := g.first; bottom < g.end && entries.shifts[bottomGroup] != notInSet; bottom++ {
 					board := c.tops.cells[top] | c.bottoms.cells[bottom]
 					if nextTop, nextBottom, belongs := c.sameLocked.placesOf(board); belongs {
-						mean := &means.values[row.start+int(row.shifts[int(first)+number])+int(bottom)]
+						mean := &means.values[entries.index(bottomGroup, bottom)]
 						*mean = max(*mean, c.sameLocked.mean(nextTop, nextBottom, board.smallSum(c.sameLocked.small)))
 					}
 				}
@@ -380,7 +387,7 @@ func (c *layerComputation) chooseGreaterMeans(ctx context.Context, workers int) 
 // computeValues computes the values of the boards with a new tile.
 func (c *layerComputation) computeValues(ctx context.Context, workers int, values *stageLayer) error {
 	return parallel.ForEach(ctx, workers, len(c.tops.groups), func(_, group int) error {
-		if values.rows[group].length > 0 {
+		if values.groups[group].length > 0 {
 			for top := c.tops.groups[group].first; top < c.tops.groups[group].end; top++ {
 				c.valuesOfTop(halfPlace{top, int32(group)}, values)
 			}
@@ -389,30 +396,29 @@ func (c *layerComputation) computeValues(ctx context.Context, workers int, value
 	})
 }
 
-// sidewaysMove is a move to the first or to the last column of all boards with a top.
+// sidewaysMove is a move to the first or to the last column of all boards with the same top.
 type sidewaysMove struct {
 	table   []uint16
 	top     halfPlace   // after the move
-	row     boardRow    // of this top
+	entries topEntries  // the means of this top
 	bottoms []halfPlace // after the move
 }
 
-// valuesOfTop computes the values of the boards with a new tile and with a top.
+// valuesOfTop computes the values of the boards of a top with a new tile.
 func (c *layerComputation) valuesOfTop(top halfPlace, values *stageLayer) {
 	cells := c.tops.cells[top.number]
 	columns := cells.transposed()
 	moves := [2]sidewaysMove{{table: c.toFirst, bottoms: c.bottoms.toFirst}, {table: c.toLast, bottoms: c.bottoms.toLast}}
 	for i := range moves {
 		m := &moves[i]
-		if m.top = c.tops.of(cells.inRows(m.table)); m.top.number >= 0 {
-			m.row = c.means.row(m.top)
+		if m.top = c.tops.placeOf(cells.mapRows(m.table)); m.top.number >= 0 {
+			m.entries = c.means.entries(m.top)
 		}
 	}
-	row := values.row(top)
+	entries := values.entries(top)
 	first, end := c.bottoms.withSum(c.sum - c.tops.groups[top.group].sum)
 	for group := first; group < end; group++ {
-		shift := row.shifts[group]
-		if shift == notInSet {
+		if entries.shifts[group] == notInSet {
 			continue
 		}
 		for bottom := c.bottoms.groups[group].first; bottom < c.bottoms.groups[group].end; bottom++ {
@@ -422,26 +428,27 @@ func (c *layerComputation) valuesOfTop(top halfPlace, values *stageLayer) {
 				after := m.bottoms[bottom]
 				switch {
 				case m.top.number < 0 || after.number < 0:
-					best = max(best, c.valueOutside(board.inRows(m.table)))
+					best = max(best, c.valueOutside(board.mapRows(m.table)))
 				case m.top.number != top.number || after.number != bottom:
-					best = max(best, c.means.values[m.row.start+int(m.row.shifts[after.group])+int(after.number)])
+					best = max(best, c.means.values[m.entries.index(after.group, after.number)])
 				}
 			}
-			values.values[row.start+int(shift)+int(bottom)] = max(best, c.bestVertical(board, columns|c.bottoms.columns[bottom]))
+			values.values[entries.index(group, bottom)] = max(best, c.bestVertical(board, columns|c.bottoms.columns[bottom]))
 		}
 	}
 }
 
-// bestVertical returns the greater value after a move up or down. columns is the board transposed.
-func (c *layerComputation) bestVertical(board, columns stageCells) (best uint32) {
-	if moved := columns.inColumns(c.upwards); moved != board {
+// bestVertical returns the greater value of the moves up and down, 0 if neither is legal. columns is the board transposed. With several locked tiles, a
+// move down counts only if it brings them to the last row: then the reflected board belongs to the stage.
+func (c *layerComputation) bestVertical(board, columns stageBoard) (best uint32) {
+	if moved := columns.mapColumns(c.upwards); moved != board {
 		if top, bottom, belongs := c.placesOf(moved); belongs {
 			best = c.means.at(top, bottom)
 		} else {
 			best = c.valueOutside(moved)
 		}
 	}
-	moved := columns.inColumns(c.downwards)
+	moved := columns.mapColumns(c.downwards)
 	if moved == board {
 		return best
 	}
@@ -456,8 +463,8 @@ func (c *layerComputation) bestVertical(board, columns stageCells) (best uint32)
 	return best
 }
 
-// valueOutside returns the value of a board after a move that does not belong to the stage itself; a symmetric image of it may.
-func (c *layerComputation) valueOutside(moved stageCells) (best uint32) {
+// valueOutside returns what a board after a move counts that does not belong to the stage; a symmetric image of it may.
+func (c *layerComputation) valueOutside(moved stageBoard) (best uint32) {
 	if moved.tilesFrom(c.maxExp) > 0 {
 		return StageScale
 	}
@@ -480,22 +487,21 @@ func (c *layerComputation) valueOutside(moved stageCells) (best uint32) {
 	return best
 }
 
-// imageInStage returns the first image after the board itself that can belong to the stage, by the cells of its tiles from small on.
-func (c *layerComputation) imageInStage(large stageCells) int {
-	switch len(c.locked) {
-	case 0: // the images of a board without such tiles are like the board
-		return 0
-	case 1:
+// imageInStage returns the number of the first image after the board itself that can belong to the stage, and 0 if none can. large is 8 in each cell whose
+// tile is not small: there are as many of them as locked tiles, and at least one, because a board with small tiles only belongs to a stage without locked
+// tiles.
+func (c *layerComputation) imageInStage(large stageBoard) int {
+	if len(c.locked) == 1 {
 		return c.imageOfCell[bits.TrailingZeros64(uint64(large))/4]
 	}
 	return 1
 }
 
 // valueInLater returns the greatest mean of the images of a board that belong to a later stage.
-func (c *layerComputation) valueInLater(moved stageCells, next *laterStage) (best uint32) {
-	number := 2
-	if len(c.locked) < 2 {
-		number = c.numImages()
+func (c *layerComputation) valueInLater(moved stageBoard, next *laterStage) (best uint32) {
+	number := c.numImages()
+	if len(c.locked) > 1 {
+		number = 2 // the board and its reflection
 	}
 	for i := range number {
 		if top, bottom, belongs := next.placesOf(c.image(moved, i)); belongs {

@@ -13,7 +13,7 @@ import (
 
 // everyBoard computes values of stages by recursion over boards, whether or not a board can be one after a move: without layers, halves or groups.
 type everyBoard struct {
-	*stageBoard
+	*stageRules
 	maxExp int
 	stages []stageLine
 	values map[stagedCells]uint32
@@ -21,11 +21,11 @@ type everyBoard struct {
 
 type stagedCells struct {
 	stage int
-	cells stageCells
+	cells stageBoard
 }
 
 // belongs reports whether a board belongs to a stage.
-func (e *everyBoard) belongs(stage int, b stageCells) bool {
+func (e *everyBoard) belongs(stage int, b stageBoard) bool {
 	s := &e.stages[stage]
 	var found, columns [4][]int
 	for cell := range 16 {
@@ -49,7 +49,7 @@ func (e *everyBoard) continues(stage int) bool {
 }
 
 // mean returns the mean value over the new tiles.
-func (e *everyBoard) mean(stage int, b stageCells) uint32 {
+func (e *everyBoard) mean(stage int, b stageBoard) uint32 {
 	total, weight := uint64(0), uint64(0)
 	for row := range e.rows {
 		for col := range e.cols {
@@ -63,14 +63,14 @@ func (e *everyBoard) mean(stage int, b stageCells) uint32 {
 }
 
 // value returns the value of a board that belongs to a stage.
-func (e *everyBoard) value(stage int, b stageCells) (best uint32) {
+func (e *everyBoard) value(stage int, b stageBoard) (best uint32) {
 	key := stagedCells{stage, b}
 	if known, ok := e.values[key]; ok {
 		return known
 	}
-	if b.smallSum(e.stages[stage].small) <= e.stages[stage].sum/2 {
+	if b.smallSum(e.stages[stage].small) <= e.stages[stage].maxSum/2 {
 		columns := b.transposed()
-		for i, moved := range []stageCells{b.inRows(e.toFirst), b.inRows(e.toLast), columns.inColumns(e.upwards), columns.inColumns(e.downwards)} {
+		for i, moved := range []stageBoard{b.mapRows(e.toFirst), b.mapRows(e.toLast), columns.mapColumns(e.upwards), columns.mapColumns(e.downwards)} {
 			if moved != b {
 				best = max(best, e.afterMove(stage, moved, i == 3))
 			}
@@ -81,7 +81,7 @@ func (e *everyBoard) value(stage int, b stageCells) (best uint32) {
 }
 
 // greaterMean returns what a board counts that belongs to the stage.
-func (e *everyBoard) greaterMean(stage int, b stageCells) uint32 {
+func (e *everyBoard) greaterMean(stage int, b stageBoard) uint32 {
 	mean := e.mean(stage, b)
 	if e.continues(stage+1) && e.belongs(stage+1, b) {
 		mean = max(mean, e.mean(stage+1, b))
@@ -90,7 +90,7 @@ func (e *everyBoard) greaterMean(stage int, b stageCells) uint32 {
 }
 
 // afterMove returns what a board after a move counts.
-func (e *everyBoard) afterMove(stage int, moved stageCells, isDown bool) (best uint32) {
+func (e *everyBoard) afterMove(stage int, moved stageBoard, isDown bool) (best uint32) {
 	s := &e.stages[stage]
 	if moved.tilesFrom(e.maxExp) > 0 {
 		return StageScale
@@ -131,7 +131,7 @@ func (e *everyBoard) firstTiles() uint32 {
 	for row := range e.rows {
 		for col := range e.cols {
 			for exponent, weight := range map[int]uint64{1: 9, 2: 1} {
-				if b := stageCells(exponent) << (16*row + 4*col); e.belongs(0, b) {
+				if b := stageBoard(exponent) << (16*row + 4*col); e.belongs(0, b) {
 					total += weight * uint64(e.mean(0, b))
 				}
 			}
@@ -149,7 +149,7 @@ func (e *everyBoard) certificate(bound uint32) string {
 		if s.columns != nil {
 			columns = strings.Trim(strings.ReplaceAll(fmt.Sprint(s.columns), " ", ","), "[]")
 		}
-		fmt.Fprintf(&text, "stage small %d sum %d columns %s upper %d locked", 1<<s.small, s.sum, columns, s.upper)
+		fmt.Fprintf(&text, "stage small %d sum %d columns %s upper %d locked", 1<<s.small, s.maxSum, columns, s.upper)
 		for _, exponent := range s.locked {
 			fmt.Fprint(&text, " ", 1<<exponent)
 		}
@@ -162,7 +162,7 @@ func (e *everyBoard) certificate(bound uint32) string {
 // randomStages returns stages that need not lead anywhere.
 func randomStages(random *rand.Rand, cols, maxExp, greatestSum int) (stages []stageLine) {
 	for i := range 1 + random.IntN(6) {
-		s := stageLine{small: 3 + random.IntN(maxExp-2), sum: greatestSum - 2*random.IntN(greatestSum/4+1)}
+		s := stageLine{small: 3 + random.IntN(maxExp-2), maxSum: greatestSum - 2*random.IntN(greatestSum/4+1)}
 		if before := len(stages) - 1; i > 0 && random.IntN(2) == 0 { // it locks the tile that the stage before it makes
 			s.locked = append(slices.Clone(stages[before].locked), stages[before].small)
 			s.small = slices.Min(s.locked)
@@ -184,7 +184,7 @@ func randomStages(random *rand.Rand, cols, maxExp, greatestSum int) (stages []st
 		}
 		stages = append(stages, s)
 		if random.IntN(4) == 0 { // continues with a smaller sum
-			s.sum = 2 * random.IntN(s.sum/2+1)
+			s.maxSum = 2 * random.IntN(s.maxSum/2+1)
 			stages = append(stages, s)
 		}
 	}
@@ -198,7 +198,7 @@ func TestEveryBoard(t *testing.T) {
 	positive, numLists := 0, needs.Some(400)
 	for i := range numLists {
 		x := []struct{ rows, cols, maxExp, greatestSum int }{{2, 2, 5, 32}, {2, 3, 4, 24}, {3, 2, 4, 24}, {3, 3, 4, 16}, {2, 4, 4, 16}, {4, 2, 4, 16}}[i%6]
-		e := &everyBoard{stageBoard: newStageBoard(x.rows, x.cols), maxExp: x.maxExp, values: map[stagedCells]uint32{}}
+		e := &everyBoard{stageRules: newStageRules(x.rows, x.cols), maxExp: x.maxExp, values: map[stagedCells]uint32{}}
 		e.stages = randomStages(random, x.cols, x.maxExp, x.greatestSum)
 		bound := e.firstTiles()
 		if _, err := CheckStages(t.Context(), strings.NewReader(e.certificate(bound)), 2); err != nil {
@@ -218,10 +218,10 @@ func TestEveryBoard(t *testing.T) {
 
 // BenchmarkCheckStages has the time of a board in ns/board.
 func BenchmarkCheckStages(b *testing.B) {
-	e := &everyBoard{stageBoard: newStageBoard(4, 4), maxExp: 5, stages: []stageLine{
-		{small: 4, sum: 24},
-		{small: 4, sum: 24, columns: []int{0, 1}, upper: 1, locked: []int{4}},
-		{small: 4, sum: 16, upper: 2, locked: []int{4, 4}},
+	e := &everyBoard{stageRules: newStageRules(4, 4), maxExp: 5, stages: []stageLine{
+		{small: 4, maxSum: 24},
+		{small: 4, maxSum: 24, columns: []int{0, 1}, upper: 1, locked: []int{4}},
+		{small: 4, maxSum: 16, upper: 2, locked: []int{4, 4}},
 	}}
 	text, boards := e.certificate(0), uint64(0)
 	for b.Loop() {

@@ -30,7 +30,7 @@ func (p *Proof) WriteCertificate(w io.Writer) error {
 	// The buffered writer keeps an error until Flush.
 	fmt.Fprintf(buffered, "tilecheck stages 1\nboard %s\nmax %d\nscale %d\n", p.Shape, game.Value(p.Max), Scale)
 	for i := range p.Stages {
-		fmt.Fprintln(buffered, p.Stages[i].String())
+		fmt.Fprintln(buffered, p.Stages[i].line())
 	}
 	fmt.Fprintf(buffered, "bound %d\n", p.Bound)
 	if err := buffered.Flush(); err != nil {
@@ -40,8 +40,8 @@ func (p *Proof) WriteCertificate(w io.Writer) error {
 	return err
 }
 
-// String returns the line of a stage in a certificate.
-func (s *Stage) String() string {
+// line returns the line of a stage in a certificate.
+func (s *Stage) line() string {
 	columns := "any"
 	if s.Columns != nil {
 		columns = strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Columns), " ", ","), "[]")

@@ -10,15 +10,16 @@
 //
 // # Why this is a bound
 //
-// The value of a board is the mean of the best move over the new tiles. A move that makes the winning tile counts 1. A move after which the board
-// belongs to a later stage counts with the values of that stage. A board that belongs to no stage, and a board whose small tiles exceed the limit of
-// its stage, count 0. The sum of the tiles grows, so by induction from great sums to small ones, no value exceeds the probability that optimal play
-// wins from its board. That holds for any stages: they determine only how much is proven. Values are integers, and means are rounded down.
+// The value of a board is that of its best move, and the value of a move is the mean value of the boards with a new tile. A move that makes the winning
+// tile has the value 1. If a move leads to a later stage, the boards with a new tile have their values in that stage. Boards that belong to no stage, and
+// boards whose small tiles have a greater sum than their stage allows, have the value 0. The sum of the tiles grows, so by induction from great sums to
+// small ones, no value exceeds the probability that optimal play wins from the board. This holds for any stages: they determine only how much is proven.
+// Values are integers, and means are rounded down.
 //
 // # The certificate
 //
-// A certificate ([Proof.WriteCertificate]) has the stages and the bound, and no values: there are more than 10^11 of them for 2048 on 4x4. Package certify/tiles computes the
-// values again, by its own rules of the game and its own numbering of the boards.
+// A certificate ([Proof.WriteCertificate]) has the stages and the bound, but no values: there are 10^11 of them for 2048. Package certify/tiles computes
+// the values again, by its own rules of the game and its own numbering of the boards.
 //
 // The package does not compute the value of the game (package solve) and does not play.
 //

@@ -35,9 +35,9 @@ func (t *rowTable) mapRows(g grid) grid {
 // moves has the tables of the moves on boards of one shape.
 type moves struct {
 	shape game.Shape
-	// toLeft and toRight slide a row, toTop and toBottom a column. mirror reverses a row. They have results for lines of the board only.
+	// toLeft and toRight slide a row, toTop and toBottom a column. mirror reverses a row. Lines that are longer than those of the board have no result.
 	toLeft, toRight, toTop, toBottom, mirror *rowTable
-	rows, columns                            *[1 << 16]packing // of the lines of the board
+	rows, columns                            *[1 << 16]packing
 }
 
 // newMoves computes the tables from the rules of the game on boards of one line.
@@ -59,7 +59,7 @@ func newMoves(shape game.Shape) (*moves, error) {
 }
 
 // lineTables has, for each line of a length, the line after a move to its first cell, the line after a move to its last cell, the reversed line, and
-// its packing. No plan has two tiles that are too large to merge.
+// its packing. Tiles of exponent 15 do not merge, but a plan ends before there are two.
 type lineTables struct {
 	toFirst, toLast, reversed rowTable
 	packing                   [1 << 16]packing
@@ -99,8 +99,8 @@ func (m *moves) flip(g grid) (flipped grid) {
 	return flipped
 }
 
-// images returns the symmetric images of a board, the board and its mirror image first: 8 of a square board, otherwise 4. With onlyMirror, it returns
-// these two.
+// images returns the symmetric images of a board, and their number: first the board and its mirror image and, unless onlyMirror is true, then the other
+// ones, 8 in all if the board is square, and otherwise 4.
 func (m *moves) images(g grid, onlyMirror bool) (images [8]grid, number int) {
 	if onlyMirror {
 		return [8]grid{g, m.mirror.mapRows(g)}, 2
@@ -119,22 +119,24 @@ func (m *moves) images(g grid, onlyMirror bool) (images [8]grid, number int) {
 	return images, number
 }
 
-// packing says whether the tiles of a line, or of several lines, lie without a gap before them, as after a move.
+// packing says for several lines whether their tiles lie without gaps at one end, as after a move to that end.
 type packing uint8
 
 const (
-	packedToFirst packing = 1 << iota // as after a move to the first cell of the line
-	packedToLast
-	// packedColumns is the shift of these bits for columns, where both rows and columns have bits. withoutNewTile is the shift of all bits for
-	// the lines without one of their tiles.
-	packedColumns  = iota
-	withoutNewTile = 2 * packedColumns
+	packedToFirst packing = 1 << iota // at the first cells of the lines
+	packedToLast                      // at the last cells
+)
+
+// The packing of a board has bits for its rows and for its columns. Each of them has another bit for the lines without one of their tiles, the new one.
+const (
+	columnShift  = 2 // from a bit for rows to that for columns
+	newTileShift = 4 // from a bit to that for the lines without a new tile
 )
 
 // and returns the packing of the lines of both.
 func (p packing) and(q packing) packing {
 	const asTheyLie = packedToFirst | packedToLast
-	return p&q&asTheyLie | (p<<withoutNewTile&q|p&(q<<withoutNewTile))&(asTheyLie<<withoutNewTile)
+	return p&q&asTheyLie | (p<<newTileShift&q|p&(q<<newTileShift))&(asTheyLie<<newTileShift)
 }
 
 // packingOf returns the packing of a line.
@@ -151,7 +153,7 @@ func packingOf(line row, reversed *rowTable) (p packing) {
 	p = asItLies(line)
 	for shift := 0; shift < 16; shift += 4 {
 		if line>>shift&15 != 0 {
-			p |= asItLies(line&^(15<<shift)) << withoutNewTile
+			p |= asItLies(line&^(15<<shift)) << newTileShift
 		}
 	}
 	return p

@@ -6,45 +6,47 @@ import (
 )
 
 // halves numbers the upper halves (rows 0 and 1) or the lower halves (rows 2 and 3) of the boards of a stage, in ascending order of their sums, and
-// of the cells that are occupied. A half that no board of the stage has is -1.
+// of the cells that are occupied. The number -1 is for a half that no board of the stage has.
 type halves struct {
-	codes    [2]*[1 << 16]int32 // of each row: its position among the rows that the half can have there, or -1
-	second   int32              // number of rows that the half can have in its second row
-	numbers  []int32            // of each pair of positions
-	rows     [][2]row
-	sums     []int32       // half of the sum of the small tiles
-	groups   [][]halfGroup // by sum
-	left     []int32       // the half after a move
-	right    []int32
-	spawned  [][]int32 // for each empty cell: the half with a new 2, and with a new 4
-	columns  []grid    // the transposed board that has the tiles of this half only
-	firstRow int       // 0 or 2
+	firstRow   int                // 0 or 2
+	positions  [2]*[1 << 16]int32 // of each row, among the rows that can be the first and the second row of a half; or -1
+	numSeconds int32              // number of rows that can be the second row
+	numbers    []int32            // the half with rows at positions p and q is at p*numSeconds+q
+
+	// By the number of the half:
+	rows        [][2]row
+	sums        []int32   // half of the sum of the small tiles
+	left, right []int32   // the half after a move
+	spawned     [][]int32 // for each empty cell: the half with a new 2, and with a new 4
+	columns     []grid    // the transposed board that has the tiles of the half only
+
+	groups [][]halfGroup // by sum
 }
 
-// newHalves numbers the halves with a first row of the given ones and a second row of the given ones.
+// newHalves numbers the halves whose first and second rows are from the given ones.
 func newHalves(m *moves, small, firstRow int, first, second []row) *halves {
-	h := &halves{codes: [2]*[1 << 16]int32{codesOf(first), codesOf(second)}, second: int32(len(second)), firstRow: firstRow}
-	h.number(m, small, first, second)
+	h := &halves{positions: [2]*[1 << 16]int32{positionsOf(first), positionsOf(second)}, numSeconds: int32(len(second)), firstRow: firstRow}
+	h.sort(m, small, first, second)
 	for _, rows := range h.rows {
-		h.left = append(h.left, h.index(m.toLeft[rows[0]], m.toLeft[rows[1]]))
-		h.right = append(h.right, h.index(m.toRight[rows[0]], m.toRight[rows[1]]))
+		h.left = append(h.left, h.numberOf(m.toLeft[rows[0]], m.toLeft[rows[1]]))
+		h.right = append(h.right, h.numberOf(m.toRight[rows[0]], m.toRight[rows[1]]))
 		h.spawned = append(h.spawned, h.withNewTile(rows, m))
 		h.columns = append(h.columns, (gridOf(rows[0], rows[1]) << (16 * firstRow)).transpose())
 	}
 	return h
 }
 
-// halfGroup has the halves of the same sum with the same cells occupied: those from first to end-1.
+// halfGroup has the halves with the same sum and the same occupied cells: those from first to end-1.
 type halfGroup struct {
 	first, end int32
-	rows       packing // of these cells
-	columns    grid    // the transposed board that has a 2 in each of them
+	rows       packing // of the occupied cells
+	columns    grid    // the transposed board that has a 2 in each occupied cell
 }
 
-// number fills in numbers, rows, sums and groups.
-func (h *halves) number(m *moves, small int, first, second []row) {
+// sort sets numbers, rows, sums and groups.
+func (h *halves) sort(m *moves, small int, first, second []row) {
 	type half struct {
-		code  int32 // number of its pair of positions
+		pair  int32 // its index in numbers
 		sum   int32
 		cells grid // a 2 in each occupied cell
 		rows  [2]row
@@ -58,7 +60,7 @@ func (h *halves) number(m *moves, small int, first, second []row) {
 		}
 	}
 	slices.SortFunc(sorted, func(a, b half) int {
-		return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.cells, b.cells), cmp.Compare(a.code, b.code))
+		return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.cells, b.cells), cmp.Compare(a.pair, b.pair))
 	})
 	h.numbers = make([]int32, len(sorted))
 	for number, half := range sorted {
@@ -71,7 +73,7 @@ func (h *halves) number(m *moves, small int, first, second []row) {
 		}
 		groups := h.groups[half.sum]
 		groups[len(groups)-1].end = int32(number) + 1
-		h.numbers[half.code] = int32(number)
+		h.numbers[half.pair] = int32(number)
 		h.rows = append(h.rows, half.rows)
 		h.sums = append(h.sums, half.sum)
 	}
@@ -85,29 +87,29 @@ func (h *halves) withSum(sum int) []halfGroup {
 	return h.groups[sum]
 }
 
-// codesOf returns the position of each row in a list, or -1.
-func codesOf(rows []row) *[1 << 16]int32 {
-	codes := new([1 << 16]int32)
-	for i := range codes {
-		codes[i] = -1
+// positionsOf returns the position of each row in a list, or -1.
+func positionsOf(rows []row) *[1 << 16]int32 {
+	positions := new([1 << 16]int32)
+	for i := range positions {
+		positions[i] = -1
 	}
 	for position, r := range rows {
-		codes[r] = int32(position)
+		positions[r] = int32(position)
 	}
-	return codes
+	return positions
 }
 
-// index returns the index of a half.
-func (h *halves) index(r0, r1 row) int32 {
-	code0, code1 := h.codes[0][r0], h.codes[1][r1]
-	if code0|code1 < 0 {
+// numberOf returns the number of the half with two rows.
+func (h *halves) numberOf(first, second row) int32 {
+	p, q := h.positions[0][first], h.positions[1][second]
+	if p|q < 0 {
 		return -1
 	}
-	return h.numbers[code0*h.second+code1]
+	return h.numbers[p*h.numSeconds+q]
 }
 
-// indexIn returns the index of the half that a board has.
-func (h *halves) indexIn(g grid) int32 { return h.index(g.row(h.firstRow), g.row(h.firstRow+1)) }
+// numberIn returns the number of the half of a board.
+func (h *halves) numberIn(g grid) int32 { return h.numberOf(g.row(h.firstRow), g.row(h.firstRow+1)) }
 
 // board returns the board that has the tiles of a half only.
 func (h *halves) board(half int32) grid {
@@ -127,14 +129,14 @@ func (h *halves) withNewTile(rows [2]row, m *moves) (spawned []int32) {
 			for exponent := row(1); exponent <= 2; exponent++ {
 				next := rows
 				next[number] |= exponent << (4 * cell)
-				spawned = append(spawned, h.index(next[0], next[1]))
+				spawned = append(spawned, h.numberOf(next[0], next[1]))
 			}
 		}
 	}
 	return slices.Clip(spawned)
 }
 
-// smallSum returns half of the sum of the tiles below an exponent.
+// smallSum returns half of the sum of the tiles of a row with exponents below small.
 func smallSum(r row, small int) (halfSum int32) {
 	for ; r != 0; r >>= 4 {
 		if exponent := int(r & 15); exponent < small {

@@ -2,19 +2,19 @@ package stages
 
 import "slices"
 
-// layout numbers the boards of a stage. A layer has all boards of the stage with one sum of small tiles. The number of a board in its layer is
+// layout numbers the boards of a stage. A layer has all boards of the stage with the same sum of small tiles; its number is half of this sum. The number of
+// a board in its layer is
 //
 //	start of its upper half + number of its lower half
 //
-// Lower halves of equal sum have consecutive numbers. So boards that differ only in the lower half are neighbours, and so are their successors with a
-// new tile in the upper half.
+// Lower halves of equal sum have consecutive numbers. So boards that differ only in the lower half are neighbours, and after a new tile in the upper half
+// they still are.
 type layout struct {
 	*Stage
 	upper *halves
 	lower *halves // lower halves have no locked tiles, so stages with equal small tiles share them
-	// starts has the starts of the upper halves for each layer, and at the end the number of its boards. The start of an upper half is the number of
-	// boards with smaller ones, less the number of the first lower half; it is modulo 2^32. It is nil for a layer that is not numbered yet, or not
-	// needed any more.
+	// starts has, for each layer, the start of each upper half, and then the number of boards. The start is the number of boards with upper halves before
+	// this one, minus the number of the first lower half in the layer, modulo 2^32. A layer is nil before it is numbered, and when it is not needed any more.
 	starts [][]uint32
 }
 
@@ -46,8 +46,8 @@ func rowsWith(cols, small int, locked, columns []int) (rows []row) {
 	return rows
 }
 
-// hasLocked reports whether the tiles of a row that are not small are exactly the locked ones, in their order. If there are columns, the first locked
-// tile must lie in one of them, and the others must follow without gaps.
+// hasLocked reports whether the tiles of a row that are not small are exactly the locked ones, in their order. Unless columns is nil, they must lie side by
+// side, and the first one must lie in one of the columns.
 func hasLocked(r row, small int, locked, columns []int) bool {
 	var found []int // the columns of the locked tiles
 	for cell := 0; r>>(4*cell) != 0 && cell < 4; cell++ {
@@ -83,7 +83,7 @@ func (l *layout) numberLayer(layer int) {
 	l.starts[layer] = starts
 }
 
-// lowerHalves returns the lower halves that make a board of a layer with an upper half.
+// lowerHalves returns the lower halves with which an upper half makes boards of a layer.
 func (l *layout) lowerHalves(layer, upper int) []halfGroup {
 	return l.lower.withSum(layer - int(l.upper.sums[upper]))
 }
@@ -93,12 +93,12 @@ func (l *layout) number(layer int, upper, lower int32) uint32 {
 	return l.starts[layer][upper] + uint32(lower)
 }
 
-// find returns the halves and the layer of a board. ok is false if the board does not belong to the stage.
+// find returns the halves and the layer of a board, or false if the board has other locked tiles than the stage. The layer can be above those of the stage.
 func (l *layout) find(g grid) (upper, lower int32, layer int, ok bool) {
-	if upper = l.upper.indexIn(g); upper < 0 {
+	if upper = l.upper.numberIn(g); upper < 0 {
 		return 0, 0, 0, false
 	}
-	if lower = l.lower.indexIn(g); lower < 0 {
+	if lower = l.lower.numberIn(g); lower < 0 {
 		return 0, 0, 0, false
 	}
 	return upper, lower, int(l.upper.sums[upper] + l.lower.sums[lower]), true

@@ -13,15 +13,14 @@ import (
 // others have a sum of at most Sum, the first Upper locked tiles lie in row 0 from left to right, and the other locked ones in row 1 from left to right.
 type Stage struct {
 	Locked []int // exponents, in descending order
-	Upper  int
-	Small  int // the other tiles have smaller exponents; at least 3, so that new tiles are small
-	Sum    int // the greatest sum of the other tiles, an even number
-	// Columns are the columns in which the locked tiles of row 0 may begin. Then there are no gaps between them. With nil they may begin anywhere,
-	// and have gaps.
+	Upper  int   // number of locked tiles in row 0
+	Small  int   // the other tiles are small: they have smaller exponents; at least 3, so that new tiles are small
+	Sum    int   // the greatest sum of the small tiles, an even number
+	// If Columns is not nil, the locked tiles of row 0 lie side by side, and the first one lies in one of these columns.
 	Columns []int
 }
 
-// lockedSum returns the sum of the locked tiles, halved: see halfValue.
+// lockedSum returns half of the sum of the locked tiles.
 func (s *Stage) lockedSum() (halfSum int) {
 	for _, exponent := range s.Locked {
 		halfSum += halfValue(exponent)
@@ -34,7 +33,7 @@ func (s *Stage) sameLocked(other *Stage) bool {
 	return s.Upper == other.Upper && slices.Equal(s.Locked, other.Locked)
 }
 
-// leadsTo reports whether a move on a board of the stage can make the locked tiles of another stage, or leave them, wherever they lie. In a move, a tile
+// leadsTo reports whether the tiles of a board of the stage can be those of a board of another stage after a move, wherever they lie. In a move, a tile
 // merges at most once.
 func (s *Stage) leadsTo(next *Stage) bool {
 	count := func(locked []int, exponent int) (number int) {
@@ -45,15 +44,15 @@ func (s *Stage) leadsTo(next *Stage) bool {
 		}
 		return number
 	}
-	merged := 0 // pairs of locked tiles of the exponent that merge
+	merged := 0 // pairs of tiles of the exponent that merge
 	for exponent := maxExponent; exponent >= next.Small; exponent-- {
-		// The locked tiles of this exponent in the next stage that are not such tiles now are made from pairs of the exponent below.
+		// The move must make these tiles of the exponent from pairs of the exponent below.
 		made := count(next.Locked, exponent) - count(s.Locked, exponent) + 2*merged
 		switch {
 		case made < 0:
 			return false
 		case exponent <= s.Small:
-			merged = 0 // they are made from small tiles, or are small tiles
+			merged = 0 // they are small tiles, or are made from small tiles
 		case 2*made > count(s.Locked, exponent-1):
 			return false
 		default:
@@ -76,20 +75,20 @@ type Plan struct {
 // maxExponent is the greatest exponent of a winning tile.
 const maxExponent = 14
 
-// The sums of small tiles that may be added in stages of few moves.
+// In stages that last for a few moves only, the new tiles may add this to the sum of the small tiles.
 const (
-	briefSlack = 8  // one that merges two locked tiles or moves one to row 0
-	mergeSlack = 2  // for each merge before, in the mean
-	leftSlack  = 12 // one that locks greater small tiles
+	briefSlack = 8  // in a stage that merges two locked tiles or moves one to row 0
+	mergeSlack = 2  // on average, for each merge before
+	leftSlack  = 12 // in a stage that locks the larger small tiles which an earlier stage left
 )
 
-// NewPlan returns the plan that makes 2^maxExp from units. With n locked tiles, the next tile to make is 2^units[n], or the last locked tile if that
-// is smaller. Equal tiles are merged as soon as there are two. The sum of the small tiles may exceed the unit by slack[n]: a greater slack gives a better
-// bound and takes more time. The last elements of units and slack hold for all greater numbers, too.
+// NewPlan returns a plan that makes the tile 2^maxExp from smaller ones, the units. With n locked tiles in row 0, the unit is 2^units[n], but not larger
+// than the last locked tile. Two equal locked tiles are merged at once. With n locked tiles, the sum of the small tiles may exceed the unit by slack[n]: a
+// greater slack gives a better bound and takes more time. The last elements of units and slack hold for all greater n, too. The error names the argument
+// that is not valid.
 //
-// The plan has two ways to place the locked tiles: as many of them in row 0 as it holds, or one less, so that a small tile keeps row 0 full when locked
-// tiles merge. A row that is not full can be forced to move, and a new tile before the locked ones then blocks them. The player can change from one
-// way to the other.
+// The plan has two ways to place the locked tiles: as many in row 0 as it holds, or one less, so that a small tile keeps row 0 full when locked tiles merge.
+// If row 0 is not full, its tiles may have to move away from the wall, and a new tile there then blocks them. The player can change from one way to the other.
 func NewPlan(shape game.Shape, maxExp int, units, slack []int) (*Plan, error) {
 	if err := checkPlan(shape, maxExp, units, slack); err != nil {
 		return nil, err
@@ -100,6 +99,7 @@ func NewPlan(shape game.Shape, maxExp int, units, slack []int) (*Plan, error) {
 			return nil, err
 		}
 	}
+	// Of equal stages, the one with the greatest sum remains.
 	slices.SortFunc(b.Stages, func(first, second Stage) int {
 		return cmp.Or(compareStages(first, second), cmp.Compare(second.Sum, first.Sum))
 	})
@@ -107,8 +107,8 @@ func NewPlan(shape game.Shape, maxExp int, units, slack []int) (*Plan, error) {
 	return b.Plan, nil
 }
 
-// compareStages orders stages so that moves lead to later ones: by the sum of the locked tiles, by the number of them in row 0, because they move up
-// and not down, and by the small tiles, which can become locked ones.
+// compareStages orders stages so that moves lead to later ones: by the sum of the locked tiles; by their number, which merges reduce; by their number in
+// row 0, to which they move up; and by the greatest small tiles, which become locked.
 func compareStages(first, second Stage) int {
 	if order := cmp.Or(
 		cmp.Compare(first.lockedSum(), second.lockedSum()),
@@ -157,16 +157,16 @@ type planBuilder struct {
 // addStages adds the stages with at most limit locked tiles in row 0.
 func (b *planBuilder) addStages(limit int) error {
 	var locked []int
-	previousUnit, left := 0, 0 // left is the sum of the small tiles that may be there when locked tiles have merged
+	previousUnit, left := 0, 0 // left is the slack of the last merge: its small tiles are still there
 	for !slices.Equal(locked, []int{b.Max}) {
 		unit, slack := b.unitFor(locked, limit), max(atOrLast(b.slack, len(locked)), left)
 		if previousUnit > unit {
-			b.add(locked, limit, previousUnit, slack+leftSlack) // it ends when the greater small tiles are locked or have merged
+			b.add(locked, limit, previousUnit, slack+leftSlack) // it ends when the larger small tiles are locked or have merged
 		}
 		b.add(locked, limit, unit, slack+game.Value(unit))
 		locked = append(slices.Clone(locked), unit)
 		if n := len(locked); 1 < n && n <= limit {
-			b.add(locked, len(locked)-1, unit, slack+briefSlack) // the unit lies in row 1, and may move up
+			b.add(locked, n-1, unit, slack+briefSlack) // the unit lies in row 1, and can move up
 		}
 		left = 0
 		for n := len(locked); n > 1 && locked[n-1] == locked[n-2]; n = len(locked) {
@@ -184,8 +184,8 @@ func (b *planBuilder) addStages(limit int) error {
 	return nil
 }
 
-// unitFor returns the next tile to make, at most the last locked one. The one that fills row 0 is as large as the next one in the list, if it is smaller
-// than the last locked tile then.
+// unitFor returns the exponent of the next tile to make, at most that of the last locked tile. The unit that fills row 0 is raised to the next one in the
+// list, but not to the last locked tile.
 func (b *planBuilder) unitFor(locked []int, limit int) int {
 	n := min(len(locked), limit)
 	unit := atOrLast(b.units, n)
@@ -202,8 +202,8 @@ func (b *planBuilder) unitFor(locked []int, limit int) int {
 // atOrLast returns an element of a list, or the last one if the list is shorter.
 func atOrLast(list []int, index int) int { return list[min(index, len(list)-1)] }
 
-// add adds a stage with at most limit locked tiles in row 0, which must lie there without gaps unless two of them are to merge. A single locked
-// tile of row 0 lies in the left half, because a reflection leads from the right half to the left one.
+// add adds a stage with at most limit locked tiles in row 0. They lie side by side, unless the last two are equal and have to merge. A single locked tile
+// lies in the left half, because the reflection of a board with the tile in the right half has it there.
 func (b *planBuilder) add(locked []int, limit, small, sum int) {
 	stage := Stage{Locked: locked, Upper: min(len(locked), limit), Small: small, Sum: sum}
 	upper := locked[:stage.Upper]

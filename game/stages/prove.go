@@ -16,7 +16,7 @@ import (
 // Options are options of Prove. The bound does not depend on them.
 type Options struct {
 	Workers  int             // goroutines; 0 means one for each processor
-	Memory   int64           // bytes that the plan may need; 0 means no limit
+	Memory   int64           // bytes that a stage may need; 0 means no limit
 	Progress func(stage int) // called after each stage, with the number of stages that are finished; may be nil
 }
 
@@ -33,7 +33,7 @@ func (p *Proof) Probability() *big.Rat { return big.NewRat(int64(p.Bound), Scale
 // Float64 returns the bound, without rounding.
 func (p *Proof) Float64() float64 { return float64(p.Bound) / Scale }
 
-// Prove computes the values of all stages, from the last one to the first. The error is an error of ctx, or names a stage that is too large.
+// Prove computes the values of all stages, from the last one to the first. The error is that of ctx, or names a stage that is too large.
 func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 	sizes := plan.layerSizes()
 	if err := plan.checkSize(sizes, options.Memory); err != nil {
@@ -52,11 +52,7 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 		if err := s.solve(stage, plan.greatestAfterMove(stage)); err != nil {
 			return nil, err
 		}
-		for later := max(1, stage); later < min(stage+1+lookAhead, len(s.stages)); later++ {
-			if plan.firstSource(later) == stage {
-				s.stages[later] = nil
-			}
-		}
+		s.release(stage)
 		if options.Progress != nil {
 			options.Progress(len(plan.Stages) - stage)
 		}
@@ -70,7 +66,16 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 	return &Proof{Plan: plan, Bound: s.firstTiles(), Boards: boards}, nil
 }
 
-// sources yields the earlier stages that lead to a stage, the first one first.
+// release drops the values of the stages that no stage before this one leads to, except those of the first stage.
+func (s *solver) release(stage int) {
+	for later := max(1, stage); later < min(stage+1+lookAhead, len(s.stages)); later++ {
+		if s.firstSource(later) == stage {
+			s.stages[later] = nil
+		}
+	}
+}
+
+// sources yields the earlier stages that lead to a stage, in ascending order.
 func (p *Plan) sources(stage int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for earlier := max(0, stage-lookAhead); earlier < stage; earlier++ {
@@ -97,14 +102,14 @@ func (p *Plan) firstSource(stage int) int {
 
 // greatestAfterMove returns the greatest layer of the boards of a stage after a move of another stage, or with the first tile.
 func (p *Plan) greatestAfterMove(stage int) (layer int) {
-	layer = halfValue(2)
+	layer = halfValue(2) // the first tile is at most a 4
 	for source := range p.sources(stage) {
 		layer = max(layer, p.Stages[source].lockedSum()+p.Stages[source].Sum/2-p.Stages[stage].lockedSum())
 	}
 	return min(layer, p.Stages[stage].Sum/2)
 }
 
-// firstTiles returns the mean value over the first two tiles.
+// firstTiles returns the mean value over the first two tiles, rounded down.
 func (s *solver) firstTiles() uint32 {
 	sum, cells := uint64(0), uint64(0)
 	first := s.stages[0]
@@ -129,11 +134,12 @@ func (p *Plan) layerSizes() (sizes [][]int64) {
 	return sizes
 }
 
-// checkSize returns an error if a stage needs more memory than the limit, or has a layer with more boards than 32 bits can number. A limit of 0 is none.
+// checkSize returns an error if a stage needs more memory than the limit, or has a layer with more boards than 32 bits can number. sizes are those of
+// layerSizes. A limit of 0 means no limit.
 func (p *Plan) checkSize(sizes [][]int64, limit int64) error {
 	for i := range p.Stages {
-		if slices.Max(sizes[i]) > math.MaxUint32 {
-			return fmt.Errorf("stage %d has more than 2^32 boards with the same sum, want smaller units or less slack", i+1)
+		if size := slices.Max(sizes[i]); size > math.MaxUint32 {
+			return fmt.Errorf("stage %d has %d boards with the same sum, and fewer than 2^32 boards can be numbered: want smaller units or less slack", i+1, size)
 		}
 		if needed := p.memoryOf(i, sizes); limit > 0 && needed > limit {
 			return fmt.Errorf("stage %d needs about %d MB of memory, and the limit is %d MB: want smaller units or less slack", i+1, needed>>20, limit>>20)
@@ -142,16 +148,15 @@ func (p *Plan) checkSize(sizes [][]int64, limit int64) error {
 	return nil
 }
 
-// The memory of the tables, in bytes. halfBytes is what a half takes, with its successors. Of a layer that is kept, about a quarter of the boards can be
-// boards after a move.
+// The memory of the tables, in bytes.
 const (
-	boardBytes = 4
-	halfBytes  = 200
-	keptBytes  = 1.125 // and a bit for each board
+	boardBytes = 4     // a value, or a mean
+	halfBytes  = 200   // a half with its successors
+	keptBytes  = 1.125 // a board of a layer whose means are kept: a bit, and a mean for about a quarter of the boards, those after a move
 )
 
-// memoryOf returns about how many bytes the solution of a stage needs: two tables of a layer, the values of the next two layers, the means that later
-// stages keep, and the halves.
+// memoryOf returns about how many bytes the solution of a stage needs: values and means of a layer, the values of the next two layers, the kept means of this
+// and of later stages, and the halves.
 func (p *Plan) memoryOf(stage int, sizes [][]int64) int64 {
 	greatest, layers := int64(0), sizes[stage]
 	for layer, size := range layers {
@@ -170,11 +175,11 @@ func (p *Plan) memoryOf(stage int, sizes [][]int64) int64 {
 			kept += size
 		}
 	}
-	halves := math.Pow(float64(p.Stages[stage].Small), float64(p.Shape.Cols*min(2, p.Shape.Rows)))
+	halves := math.Pow(float64(p.Stages[stage].Small), float64(2*p.Shape.Cols)) // upper ones, or lower ones
 	return boardBytes*greatest + int64(keptBytes*float64(kept)+2*halfBytes*halves)
 }
 
-// layerSizes returns the number of boards of each layer.
+// layerSizes returns the number of boards of each layer: placements of the locked tiles, times arrangements of small tiles on the other cells.
 func (s *Stage) layerSizes(shape game.Shape) []int64 {
 	inRow := func(tiles int) int64 { return new(big.Int).Binomial(int64(shape.Cols), int64(tiles)).Int64() }
 	upperPlacements := int64(len(s.Columns))

@@ -7,14 +7,14 @@ import (
 	"tilecheck/internal/parallel"
 )
 
-// sparse is an array of numbers most of which are 0. It has one bit for each of them, and the others.
+// sparse is an array whose numbers are mostly 0. It stores a bit for each number, and the numbers that are not 0.
 type sparse []sparsePart
 
 // sparsePart is the part of an array with partLength numbers.
 type sparsePart struct {
 	present [partLength / 64]uint64 // a bit for each number that is not 0
-	before  [partLength / 64]uint16 // how many such numbers are in the words before
-	values  []uint32
+	before  [partLength / 64]uint16 // for each word of present, the number of bits in the words before
+	values  []uint32                // the numbers that are not 0
 }
 
 const partLength = 1 << 16

@@ -37,7 +37,7 @@ func prove(t *testing.T, plan *stages.Plan, workers int) *stages.Proof {
 }
 
 // check checks the certificate of a proof by the other implementation of package certify/tiles.
-func check(t *testing.T, proof *stages.Proof) (*tiles.Stages, error) {
+func check(t *testing.T, proof *stages.Proof) (*tiles.StageBound, error) {
 	t.Helper()
 	var text bytes.Buffer
 	if err := proof.WriteCertificate(&text); err != nil {
@@ -227,17 +227,17 @@ func (d *definition) afterMove(stage int, moved game.Board, dir game.Dir) uint32
 		return stages.Scale
 	}
 	s := &d.Stages[stage]
-	isHeld := len(s.Locked) > 1
-	if isHeld && dir == game.Down {
+	severalLocked := len(s.Locked) > 1
+	if severalLocked && dir == game.Down {
 		moved = d.rules.Apply(game.FlipV, moved)
 	}
 	if _, belongs := d.smallSum(stage, moved); belongs {
 		return d.inStage(stage, moved)
 	}
-	if isHeld && dir == game.Down {
+	if severalLocked && dir == game.Down {
 		return 0
 	}
-	return d.ofImages(stage, moved, isHeld)
+	return d.ofImages(stage, moved, severalLocked)
 }
 
 // inStage returns what a board after a move counts that belongs to the stage.
@@ -258,10 +258,10 @@ func (d *definition) continues(stage int) bool {
 }
 
 // ofImages returns what a board after a move counts that does not belong to the stage.
-func (d *definition) ofImages(stage int, moved game.Board, isHeld bool) (best uint32) {
+func (d *definition) ofImages(stage int, moved game.Board, severalLocked bool) (best uint32) {
 	images := []game.Board{moved, d.rules.Apply(game.FlipH, moved)}
 	for symmetry := range d.rules.Symmetries() {
-		if !isHeld {
+		if !severalLocked {
 			images = append(images, d.rules.Apply(game.Symmetry(symmetry), moved))
 		}
 	}

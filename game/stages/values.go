@@ -14,14 +14,13 @@ const Scale = 1 << 31
 // stageValues has the boards of a stage and lower bounds of the probability to win from them, in units of 1/Scale.
 type stageValues struct {
 	*layout
-	// values has the values of the boards of each layer, by number. Only the layer that is computed and the next two are there.
+	// values has the values of the boards of each layer, by number. Only the layer that is computed and the next two are in memory.
 	values [][]uint32
-	// kept has the mean value over the new tiles of each board of a layer after a move of another stage. It has the layers that other stages use.
+	// kept has, for the layers that moves of other stages lead to, the mean value over the new tiles of each board after a move, by number.
 	kept []sparse
 }
 
-// layerValues are the values of a layer by their numbers, and the numbers where its upper halves start. They are nil for a layer above the greatest
-// sum, whose boards have the value 0, and for a layer that is not needed any more.
+// layerValues has the values of a layer, by number, and the starts of its upper halves. Both are nil for a layer above the greatest sum: all values are 0.
 type layerValues struct {
 	values, starts []uint32
 }
@@ -33,7 +32,7 @@ func (s *stageValues) layerValues(layer int) layerValues {
 	return layerValues{s.values[layer], s.starts[layer]}
 }
 
-// mean returns the mean value of the boards with a new tile on a board after a move of another stage.
+// mean returns the mean value over the new tiles on a board after a move of another stage.
 func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
 	if layer >= len(s.kept) {
 		return 0
@@ -41,8 +40,8 @@ func (s *stageValues) mean(upper, lower int32, layer int) uint32 {
 	return s.kept[layer].at(s.number(layer, upper, lower))
 }
 
-// meanOf computes the mean value of the boards with a new tile on a board, rounded down. It is 0 if no cell is empty. twos and fours are the layers of
-// the boards with a new 2 and with a new 4.
+// meanOf computes the mean value over the new tiles on a board, rounded down. It is 0 if no cell is empty. twos and fours are the layers of the boards
+// with a new 2 and with a new 4.
 func (s *stageValues) meanOf(upper, lower int32, twos, fours *layerValues) uint32 {
 	above, below := s.upper.spawned[upper], s.lower.spawned[lower]
 	if len(above)+len(below) == 0 {
@@ -71,7 +70,7 @@ func (s *stageValues) meanOf(upper, lower int32, twos, fours *layerValues) uint3
 	return uint32(sum / uint64(game.FourOdds*(len(above)+len(below))/2))
 }
 
-// lookAhead is how many of the next stages are looked at after a move.
+// lookAhead is the number of next stages to which a move can lead.
 const lookAhead = 16
 
 // solver computes the values of the stages of a plan.
@@ -85,7 +84,7 @@ type solver struct {
 	buffers *buffers
 }
 
-// solve computes the values of a stage from those of the later ones. It keeps the means of the layers up to keep for earlier stages.
+// solve computes the values of a stage from those of the later ones. It keeps the means of the layers up to keep for earlier stages. The error is that of ctx.
 func (s *solver) solve(stage, keep int) error {
 	description := &s.Plan.Stages[stage]
 	lower := s.lowers[description.Small]
@@ -113,7 +112,7 @@ func (s *solver) solve(stage, keep int) error {
 	return nil
 }
 
-// freeValues returns the values of a layer to the buffers.
+// freeValues returns the values of a layer to the buffers. The starts remain if means of the layer are kept.
 func (s *stageValues) freeValues(layer int, buffers *buffers) {
 	buffers.put(s.values[layer])
 	s.values[layer] = nil
@@ -122,7 +121,7 @@ func (s *stageValues) freeValues(layer int, buffers *buffers) {
 	}
 }
 
-// buffers has arrays that are not used any more.
+// buffers has arrays that can be used again.
 type buffers struct{ unused [][]uint32 }
 
 // maxUnused is the greatest number of unused arrays: as many as the layers that a stage computes with.
@@ -166,17 +165,13 @@ func (b *buffers) get(length uint32) []uint32 {
 type stagePass struct {
 	*solver
 	*stageValues
-	later []*stageValues // the stages with other locked tiles to which a move can lead
-	// sameLocked is the next stage, if it has the same locked tiles in the same rows; otherwise nil.
-	sameLocked *stageValues
-	// locksSmall is whether small tiles of this stage are locked in a later one.
-	locksSmall bool
-	// symmetric is whether the mirror image of a board of the stage can belong to the stage.
-	symmetric bool
-	afterMove packing // a board after a move of this stage, or of one that leads to it, has one of these bits
-	layer     int     // the layer that is being computed
-	// means has the mean value of each board of the layer over the new tiles, for boards after a move; the others have 0.
-	means []uint32
+	later      []*stageValues // the stages with other locked tiles to which a move can lead
+	sameLocked *stageValues   // the next stage, if it has the same locked tiles in the same rows; otherwise nil
+	locksSmall bool           // one of the next stages can lock tiles that are small in this one
+	symmetric  bool           // the mirror image of a board of the stage can belong to the stage
+	afterMove  packing        // a board after a move of this stage, or of one that leads to it, has one of these bits
+	layer      int            // the layer that is being computed
+	means      []uint32       // of the boards of the layer after a move, the mean value over the new tiles; 0 for the other boards
 }
 
 func (s *solver) newPass(stage int) *stagePass {
@@ -192,10 +187,10 @@ func (s *solver) newPass(stage int) *stagePass {
 		}
 	}
 	pass.symmetric = palindrome(pass.Locked[:pass.Upper]) && palindrome(pass.Locked[pass.Upper:])
-	pass.afterMove = packedToFirst | packedToLast | packedToFirst<<packedColumns
+	pass.afterMove = packedToFirst | packedToLast | packedToFirst<<columnShift
 	for _, earlier := range s.Plan.Stages[max(0, stage-lookAhead) : stage+1] {
 		if len(earlier.Locked) < 2 {
-			pass.afterMove |= packedToLast << packedColumns // otherwise the board is reflected after a move down
+			pass.afterMove |= packedToLast << columnShift // with more, the board is reflected after a move down
 		}
 	}
 	return pass
@@ -211,7 +206,7 @@ func palindrome(list []int) bool {
 	return true
 }
 
-// solveLayer computes the values of a layer from those of the next two: first the means of its boards as boards after a move, then the best moves.
+// solveLayer computes the values of a layer from those of the next two: first the means of the boards after a move, then the best move of each board.
 func (p *stagePass) solveLayer(layer int) (err error) {
 	size := p.starts[layer][len(p.upper.rows)]
 	p.buffers.put(p.means)
@@ -233,7 +228,7 @@ func (p *stagePass) solveLayer(layer int) (err error) {
 	return p.forUpperHalves(p.computeValues)
 }
 
-// forUpperHalves calls work for each upper half, from several goroutines.
+// forUpperHalves calls work for each upper half, from several goroutines. The error is that of ctx.
 func (p *stagePass) forUpperHalves(work func(upper int)) error {
 	err := parallel.ForEach(p.ctx, p.workers, len(p.upper.rows), func(_, upper int) error {
 		work(upper)
@@ -245,7 +240,7 @@ func (p *stagePass) forUpperHalves(work func(upper int)) error {
 	return nil
 }
 
-// computeMeans computes the means of the boards with an upper half that may be boards after a move.
+// computeMeans computes the means of the boards of an upper half that can lie after a move, or have the first tile only.
 func (p *stagePass) computeMeans(upperHalf int) {
 	upper := int32(upperHalf)
 	start, twos, fours := p.starts[p.layer][upper], p.layerValues(p.layer+1), p.layerValues(p.layer+2)
@@ -261,7 +256,7 @@ func (p *stagePass) computeMeans(upperHalf int) {
 	}
 }
 
-// chooseGreaterMeans replaces means by those of the next stage, where they are greater, if both have the same locked tiles.
+// chooseGreaterMeans replaces the means of the boards of an upper half by those of sameLocked, where they are greater.
 func (p *stagePass) chooseGreaterMeans(upperHalf int) {
 	upper := int32(upperHalf)
 	start, cells := p.starts[p.layer][upper], p.cellsOf(upper)
@@ -279,15 +274,15 @@ func (p *stagePass) chooseGreaterMeans(upperHalf int) {
 	}
 }
 
-// computeValues computes the values of the boards with an upper half that may have a new tile: without it, they may be boards after a move, or be empty
-// but for the first tile. The values of other boards are not used.
+// computeValues computes the values of the boards of an upper half that can lie after a move and a new tile, or after the first two tiles. The values of
+// other boards are not used.
 func (p *stagePass) computeValues(upperHalf int) {
 	upper := int32(upperHalf)
 	start, values := p.starts[p.layer][upper], p.values[p.layer]
 	cells, columns := p.cellsOf(upper), p.upper.columns[upper]
 	all := len(p.Locked) == 0 && p.layer <= 2*halfValue(2)
 	for _, group := range p.lowerHalves(p.layer, upperHalf) {
-		if !all && cells.packing(&group, p.moves)&(p.afterMove<<withoutNewTile) == 0 {
+		if !all && cells.packing(&group, p.moves)&(p.afterMove<<newTileShift) == 0 {
 			continue
 		}
 		for lower := group.first; lower < group.end; lower++ {
@@ -296,7 +291,7 @@ func (p *stagePass) computeValues(upperHalf int) {
 	}
 }
 
-// upperCells are the occupied cells of an upper half, as of halfGroup.
+// upperCells has the occupied cells of an upper half, in the form of halfGroup.
 type upperCells struct {
 	rows    packing
 	columns grid
@@ -307,9 +302,9 @@ func (p *stagePass) cellsOf(upper int32) upperCells {
 	return upperCells{p.moves.packingOfRows(columns.transpose()), columns}
 }
 
-// packing returns the packing of the boards with the lower halves of a group: of the rows, and above it, by packedColumns, of the columns.
+// packing returns the packing of the boards of an upper half with the lower halves of a group.
 func (c upperCells) packing(lower *halfGroup, m *moves) packing {
-	return c.rows.and(lower.rows) | m.packingOfColumns(c.columns|lower.columns)<<packedColumns
+	return c.rows.and(lower.rows) | m.packingOfColumns(c.columns|lower.columns)<<columnShift
 }
 
 // bestMove returns the value of the best move. columns is the transposed board.
@@ -317,57 +312,45 @@ func (p *stagePass) bestMove(upper, lower int32, columns grid) uint32 {
 	return max(
 		p.sideways(upper, lower, p.upper.left[upper], p.lower.left[lower], p.toLeft),
 		p.sideways(upper, lower, p.upper.right[upper], p.lower.right[lower], p.toRight),
-		p.up(columns),
-		p.down(columns))
+		p.vertical(columns, p.toTop, false),
+		p.vertical(columns, p.toBottom, len(p.Locked) > 1))
 }
 
-// sideways returns the value of a move to the left or right, which leads to the halves above and below.
-func (p *stagePass) sideways(upper, lower, above, below int32, table *rowTable) uint32 {
+// sideways returns the value of a move to the left or right, or 0 if it is not legal. movedUpper and movedLower are the halves after the move, and table is
+// that of the move.
+func (p *stagePass) sideways(upper, lower, movedUpper, movedLower int32, table *rowTable) uint32 {
 	switch {
-	case above == upper && below == lower:
-		return 0 // the move is not legal
-	case above >= 0 && below >= 0:
-		return p.means[p.number(p.layer, above, below)]
+	case movedUpper == upper && movedLower == lower:
+		return 0
+	case movedUpper >= 0 && movedLower >= 0:
+		return p.means[p.number(p.layer, movedUpper, movedLower)]
 	}
 	return p.afterLeaving(table.mapRows(p.upper.board(upper) | p.lower.board(lower)))
 }
 
-// up returns the value of a move up. columns is the transposed board.
-func (p *stagePass) up(columns grid) uint32 {
-	moved := p.toTop.mapRows(columns)
+// vertical returns the value of a move up or down, or 0 if it is not legal. columns is the transposed board, and table is that of the move. A move down with
+// several locked tiles must bring them to the last row: then isReflected is true, and the reflected board belongs to the stage. If such a move wins, so does
+// the move up.
+func (p *stagePass) vertical(columns grid, table *rowTable, isReflected bool) uint32 {
+	moved := table.mapRows(columns)
 	if moved == columns {
 		return 0
 	}
 	moved = moved.transpose()
+	if isReflected {
+		moved = p.flip(moved)
+	}
 	if upper, lower, _, ok := p.find(moved); ok {
 		return p.means[p.number(p.layer, upper, lower)]
+	}
+	if isReflected {
+		return 0
 	}
 	return p.afterLeaving(moved)
 }
 
-// down returns the value of a move down. columns is the transposed board. With several locked tiles, the move must bring them to the last row: then
-// the reflected board belongs to the stage.
-func (p *stagePass) down(columns grid) uint32 {
-	moved := p.toBottom.mapRows(columns)
-	if moved == columns {
-		return 0
-	}
-	moved = moved.transpose()
-	if len(p.Locked) < 2 {
-		if upper, lower, _, ok := p.find(moved); ok {
-			return p.means[p.number(p.layer, upper, lower)]
-		}
-		return p.afterLeaving(moved)
-	}
-	flipped := p.flip(moved)
-	if upper, lower, _, ok := p.find(flipped); ok {
-		return p.means[p.number(p.layer, upper, lower)]
-	}
-	return 0
-}
-
-// afterLeaving returns the value of a board after a move if the board, as it lies there, does not belong to the stage: the game is won, an image of the
-// board belongs to the stage, or an image belongs to a later stage.
+// afterLeaving returns the value of a board after a move that does not belong to the stage: the game is won, or an image of the board belongs to the stage,
+// or the board or an image belongs to a later stage.
 func (p *stagePass) afterLeaving(moved grid) (value uint32) {
 	if moved.tilesFrom(p.Max) > 0 {
 		return Scale
@@ -378,8 +361,8 @@ func (p *stagePass) afterLeaving(moved grid) (value uint32) {
 	}
 	images, number := p.images(moved, len(p.Locked) > 1) // locked tiles in a row determine all but the reflection
 	for _, image := range images[1:number] {
-		if upper, lower, layer, ok := p.find(image); ok && layer == p.layer {
-			return p.means[p.number(layer, upper, lower)]
+		if upper, lower, _, ok := p.find(image); ok {
+			return p.means[p.number(p.layer, upper, lower)]
 		}
 	}
 	if large == len(p.Locked) && !p.locksSmall {
