@@ -13,7 +13,14 @@ import (
 // documentOf exports a model whose constants without a value stay open.
 func documentOf(t *testing.T, model string) string {
 	t.Helper()
-	plan, err := runner.PlanModel(t.Context(), runner.Job{File: "model", Model: []byte(model), LeaveOpen: true})
+	return modelDocument(t, runner.Job{File: "model", Model: []byte(model)})
+}
+
+// modelDocument exports the model of a job without its properties. Constants stay open.
+func modelDocument(t *testing.T, job runner.Job) string {
+	t.Helper()
+	job.Consts, job.LeaveOpen = nil, true
+	plan, err := runner.PlanModel(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
