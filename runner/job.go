@@ -40,7 +40,7 @@ type Job struct {
 	// Params leaves constants open, so that values are functions of them, each element as PRISM's
 	// -param: "p,q=0.2:0.8". Only the embedded engine supports it, with the method States.
 	Params []string
-	// LeaveOpen leaves open every constant of the model that has no value. The program can then be written, but not explored: see
+	// LeaveOpen leaves open every constant of the model, and of the properties that are checked, that has no value. The program can then be written, but not explored: see
 	// [sema.Model.InstantiateSymbolic].
 	LeaveOpen bool
 	// Generated recognises generated models, of which verdicts say more; nil recognises none.

@@ -58,11 +58,16 @@ func (p *Plan) Models() iter.Seq[sema.Valuation] {
 	}
 	return func(yield func(sema.Valuation) bool) {
 		for valuation := range valuations {
-			if !yield(slices.DeleteFunc(valuation, func(constant sema.NamedValue) bool { return slices.Contains(p.Open(), constant.Name) })) {
+			if !yield(p.withoutParams(valuation)) {
 				return
 			}
 		}
 	}
+}
+
+// withoutParams removes the values of the parameters from a valuation.
+func (p *Plan) withoutParams(valuation sema.Valuation) sema.Valuation {
+	return slices.DeleteFunc(valuation, func(constant sema.NamedValue) bool { return slices.Contains(p.Open(), constant.Name) })
 }
 
 // Open returns the names of the parameters, which are the constants that stay open.
@@ -329,7 +334,12 @@ type Instance = logic.Property
 
 // Instance returns the task's property under a valuation of its constants. program is the instance of the model.
 func (t *Task) Instance(program *sema.Program, valuation sema.Valuation) (Instance, error) {
-	props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, valuation.Map())
+	return t.instance(program, valuation, nil)
+}
+
+// instance returns the task's property under a valuation of its constants. Constants that are among open have no value.
+func (t *Task) instance(program *sema.Program, valuation sema.Valuation, open []string) (Instance, error) {
+	props, full, err := t.Source.Props.InstantiateSymbolic(program, []int{t.Index}, valuation.Map(), open)
 	if err != nil {
 		return Instance{}, err
 	}
@@ -360,7 +370,7 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		instance, err := task.Instance(program, values)
+		instance, err := task.instance(program, p.withoutParams(values), p.Open())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -545,9 +555,26 @@ func (p *Plan) translateNames(defs []sema.ConstDef) {
 	}
 }
 
+// constants returns the constants of the model, and those of the properties files that the tasks need and that have no definition.
+func (p *Plan) constants() []sema.Constant {
+	constants := p.Model.Constants()
+	for _, task := range p.Tasks {
+		if task.Rejected != nil {
+			continue
+		}
+		needs := task.Source.Props.Needs(task.Index)
+		for _, constant := range task.Source.Props.Constants() {
+			if slices.Contains(needs, constant.Name) {
+				constants = append(constants, constant)
+			}
+		}
+	}
+	return constants
+}
+
 // addUndefinedParams makes a parameter of every constant without a value.
 func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
-	for _, constant := range p.Model.Constants() {
+	for _, constant := range p.constants() {
 		isDefined := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
 		if !constant.Defined && !isDefined && !slices.Contains(p.Open(), constant.Name) {
 			p.Params = append(p.Params, Param{Name: constant.Name})
@@ -558,7 +585,7 @@ func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
 // placeholder returns a definition that gives a parameter some value of its type. The value does not matter, because Models omits it.
 func (p *Plan) placeholder(name string) sema.ConstDef {
 	isBool := func(constant sema.Constant) bool { return constant.Name == name && constant.Type == sema.Bool }
-	if slices.ContainsFunc(p.Model.Constants(), isBool) {
+	if slices.ContainsFunc(p.constants(), isBool) {
 		return sema.ConstDef{Name: name, Low: "false"}
 	}
 	return sema.ConstDef{Name: name, Low: "0"}

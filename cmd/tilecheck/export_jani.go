@@ -79,14 +79,10 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 			fmt.Fprintf(env.stderr, "warning: left out: %s\n", task.Rejected)
 		}
 	}
-	var exported []export.Property
-	for _, property := range properties {
-		exported = append(exported, export.Property{Property: property.Property, File: property.File, Labels: property.Program.Labels})
-	}
 	var omitted []error
 	err = env.writeFile(name, func(w io.Writer) error {
 		var writeErr error
-		omitted, writeErr = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, exported)
+		omitted, writeErr = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, properties)
 		return writeErr
 	})
 	for _, omission := range omitted {

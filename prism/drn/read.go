@@ -32,7 +32,7 @@ func HasParameters(text []byte) bool {
 
 // Read reads a DRN file with parameters and returns the model. Its error is a syntax.ErrorList.
 func Read(file string, text []byte) (*syntax.Model, error) {
-	reader := &reader{file: file, lines: strings.Split(string(text), "\n")}
+	reader := &reader{file: file, lines: strings.Split(string(text), "\n"), placeholders: map[string]value{}}
 	if err := reader.readPreamble(); err != nil {
 		return nil, err
 	}
@@ -49,10 +49,12 @@ type reader struct {
 	next  int    // the index of the next line
 	line  string // the current line, without the end of the line
 
-	modelType   syntax.ModelType
-	typePos     syntax.Pos
-	parameters  []*syntax.Ident
-	rewardNames []string // "" for a structure without a name
+	modelType  syntax.ModelType
+	typePos    syntax.Pos
+	parameters []*syntax.Ident
+	// placeholders has functions by their names, such as $0. Storm gives a name to each function that is not constant.
+	placeholders map[string]value
+	rewardNames  []string // "" for a structure without a name
 	// mayHaveUnnamedReward says that a last structure without a name may follow: Storm writes a blank behind each name.
 	mayHaveUnnamedReward bool
 	numStates            int
@@ -167,7 +169,7 @@ func (reader *reader) readValueLine(key string) error {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
 	case "@placeholders":
-		return reader.errorAt(0, "found @placeholders, which are not supported")
+		return reader.readPlaceholders()
 	default:
 		return reader.errorAt(0, "found %q, wanted a keyword such as @type: or @model", reader.line)
 	}
@@ -202,6 +204,31 @@ func (reader *reader) readParameters() error {
 			return reader.errorAt(column, "found the parameter %q, wanted a name that PRISM's language does not reserve", name)
 		}
 		reader.parameters = append(reader.parameters, reader.ident(column, name))
+	}
+	return nil
+}
+
+// readPlaceholders reads the lines up to the next keyword: $0 : p*q. Storm writes them in any order, and none uses another one.
+func (reader *reader) readPlaceholders() error {
+	for reader.next < len(reader.lines) && !strings.HasPrefix(reader.lines[reader.next], "@") {
+		reader.nextLine()
+		if strings.TrimSpace(reader.line) == "" {
+			continue
+		}
+		left, text, hasColon := strings.Cut(reader.line, ":")
+		name := strings.TrimSpace(left)
+		if !hasColon || len(name) < 2 || name[0] != '$' {
+			return reader.errorAt(0, "found %q, wanted a placeholder such as $0 : p", reader.line)
+		}
+		if _, isKnown := reader.placeholders[name]; isKnown {
+			return reader.errorAt(0, "found a second placeholder %s, wanted one", name)
+		}
+		column := reader.skipBlanks(len(left) + 1)
+		function, err := reader.parse(column, text[column-len(left)-1:])
+		if err != nil {
+			return err
+		}
+		reader.placeholders[name] = function
 	}
 	return nil
 }

@@ -67,6 +67,19 @@ func withParameters(modelType, states string, numStates, numChoices int) string 
 	return preamble(modelType, "parametric", "p x ", numStates, numChoices) + strings.NewReplacer("<", "", ">", "").Replace(states)
 }
 
+// withPlaceholders returns a file in which each function has a placeholder, as Storm writes it by default.
+func withPlaceholders(modelType, states string, numStates, numChoices int) string {
+	placeholders, names := "@placeholders\n", map[string]string{}
+	states = function.ReplaceAllStringFunc(states, func(text string) string {
+		if names[text] == "" {
+			names[text] = fmt.Sprintf("$%d", len(names))
+			placeholders += names[text] + " : " + strings.Trim(text, "<>") + "\n"
+		}
+		return names[text]
+	})
+	return strings.Replace(withParameters(modelType, states, numStates, numChoices), "@reward_models", placeholders+"@reward_models", 1)
+}
+
 // withNumbers returns a file with the values of the functions.
 func withNumbers(modelType, states string, numStates, numChoices int) string {
 	value := func(text string) string { return numbers[strings.Trim(text, "<>")] }
@@ -103,16 +116,19 @@ func TestRead(t *testing.T) {
 		}},
 		{"CTMC", queue, 3, 3, []string{`filter(sum, P=? [ X "two" ], true)`, `R{"cost"}=? [ F "goal" ]`, `R{2}=? [ F "goal" ]`, `filter(count, "init")`}},
 	} {
-		text := strings.ReplaceAll(withParameters(test.modelType, test.states, test.numStates, test.numChoices), "\n", "\r\n")
-		found := answers(t, &runner.Job{File: "m.drn", Model: []byte(text), Props: test.properties, Consts: []string{"p=1/4,x=1/2"}})
+		withFunctions := withParameters(test.modelType, test.states, test.numStates, test.numChoices)
 		source := files.Source{Name: "n.drn", Text: []byte(withNumbers(test.modelType, test.states, test.numStates, test.numChoices))}
 		space, err := files.Open(t.Context(), files.Sources{Transitions: source}, "drn", files.ReadOptions{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range answers(t, &runner.Job{File: "n.drn", States: space, Props: test.properties}) {
-			if want.Value.Rat == nil || found[i].Value.Rat == nil || found[i].Value.Rat.Cmp(want.Value.Rat) != 0 {
-				t.Errorf("%s is %v with parameters, and %v with numbers", want.Property, found[i].Value.Rat, want.Value.Rat)
+		wanted := answers(t, &runner.Job{File: "n.drn", States: space, Props: test.properties})
+		for _, text := range []string{strings.ReplaceAll(withFunctions, "\n", "\r\n"), withPlaceholders(test.modelType, test.states, test.numStates, test.numChoices)} {
+			found := answers(t, &runner.Job{File: "m.drn", Model: []byte(text), Props: test.properties, Consts: []string{"p=1/4,x=1/2"}})
+			for i, want := range wanted {
+				if want.Value.Rat == nil || found[i].Value.Rat == nil || found[i].Value.Rat.Cmp(want.Value.Rat) != 0 {
+					t.Errorf("%s is %v with parameters, and %v with numbers, in\n%s", want.Property, found[i].Value.Rat, want.Value.Rat, text)
+				}
 			}
 		}
 	}
@@ -162,7 +178,12 @@ func TestErrors(t *testing.T) {
 		{"p x", "p true", `m.drn:5:3: found the parameter "true", wanted a name that PRISM's language does not reserve`},
 		{"@nr_states\n4", "@nr_states\nfour", `m.drn:9:1: found "four", wanted a number`},
 		{"@nr_states\n4", "@nr_states\n5", `m.drn:9:1: found 4 states after @model, wanted 5`},
-		{"@nr_states", "@placeholders", `m.drn:8:1: found @placeholders, which are not supported`},
+		{"@nr_states", "@placeholders\n$0 = p\n@nr_states", `m.drn:9:1: found "$0 = p", wanted a placeholder such as $0 : p`},
+		{"@nr_states", "@placeholders\n0 : p\n@nr_states", `m.drn:9:1: found "0 : p", wanted a placeholder such as $0 : p`},
+		{"@nr_states", "@placeholders\n$0 : p\n$0 : x\n@nr_states", `m.drn:10:1: found a second placeholder $0, wanted one`},
+		{"@nr_states", "@placeholders\n$0 : $1\n@nr_states", `m.drn:9:6: found the placeholder "$1", wanted one that is defined after @placeholders`},
+		{"@nr_states", "@placeholders\n$0 : 1+\n@nr_states", `m.drn:9:7: found end of file, want an expression`},
+		{"1 : p", "1 : $0", `m.drn:15:7: found the placeholder "$0", wanted one that is defined after @placeholders`},
 		{"@nr_states", "@states", `m.drn:8:1: found "@states", wanted a keyword such as @type: or @model`},
 		{"@type: MDP\n", "", `m.drn:11:1: found no @type, wanted one before @model`},
 		{"@model", "", `m.drn:13:1: found "state 0 [0,0] init", wanted a keyword`},
@@ -202,6 +223,7 @@ func TestErrors(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(withParameters("MDP", decision, 4, 6)))
 	f.Add([]byte(withParameters("CTMC", queue, 3, 3)))
+	f.Add([]byte(withPlaceholders("CTMC", queue, 3, 3)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		model, err := drn.Read("m.drn", text)
 		if err == nil && model == nil {

@@ -96,8 +96,15 @@ func (reader *reader) skipBlanks(column int) int {
 	return len(reader.line) - len(strings.TrimLeft(reader.line[column:], " \t"))
 }
 
-// parse parses a function of the parameters at a column of the current line.
+// parse parses a function of the parameters, or the placeholder of one, at a column of the current line.
 func (reader *reader) parse(column int, text string) (value, error) {
+	if strings.HasPrefix(text, "$") {
+		function, isKnown := reader.placeholders[text]
+		if !isKnown {
+			return value{}, reader.errorAt(column, "found the placeholder %q, wanted one that is defined after @placeholders", text)
+		}
+		return function, nil
+	}
 	expr, err := syntax.ParseExprAt(reader.file, []byte(text), reader.position(column))
 	return value{expr, text}, err
 }

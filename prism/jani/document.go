@@ -37,6 +37,7 @@ func (d *document) hasTime() bool { return d.hasRates() || d.modelType == syntax
 type variable struct {
 	syntax.Span
 	name      string
+	prismName string // of the label or reward structure of a transient variable; "" for a structure without a name
 	valueType *janiType
 	initial   *jsonValue // nil if there is none
 	transient bool
@@ -342,6 +343,7 @@ func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optio
 		valueType: r.readType(value.get("type")),
 		initial:   value.get("initial-value"),
 	}
+	declaration.prismName = readPRISMName(declaration.name, value.get("comment"))
 	if constant := value.get("value"); constant != nil {
 		declaration.initial = constant
 	}

@@ -20,6 +20,7 @@ type reward struct {
 	// timeReward is the reward of a state, or per unit of time.
 	timeReward  syntax.Expr
 	name        string
+	isUnnamed   bool // has no name in PRISM's language
 	declaration *syntax.Rewards
 	err         *syntax.Error
 }
@@ -68,7 +69,7 @@ func (t *translator) collectRewards() {
 		variable := t.globalScope.names[declared.name].slot
 		if variable != nil && variable.isTransient && variable.valueType.kind != boolType {
 			value := &jsonValue{kind: text, text: declared.name, Span: declared.Span}
-			t.addReward(&reward{expr: value, span: declared.Span, isOnSteps: true, isInStates: true, name: declared.name})
+			t.addReward(&reward{expr: value, span: declared.Span, isOnSteps: true, isInStates: true, name: declared.prismName, isUnnamed: declared.prismName == ""})
 		}
 	}
 	for _, property := range t.document.properties {
@@ -76,14 +77,19 @@ func (t *translator) collectRewards() {
 	}
 	usedNames := make(names)
 	for _, reward := range t.rewards {
-		reward.name = usedNames.unusedName(reward.preferredName())
+		if !reward.isUnnamed {
+			reward.name = usedNames.unusedName(reward.preferredName())
+		}
 		t.declareReward(reward)
 	}
 }
 
 // declareReward declares a reward structure with its state rewards. It also marks the transient variables on which its step rewards depend.
 func (t *translator) declareReward(reward *reward) {
-	reward.declaration = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
+	reward.declaration = &syntax.Rewards{Span: reward.span}
+	if !reward.isUnnamed {
+		reward.declaration.Name = &syntax.Ident{Name: reward.name, Span: reward.span}
+	}
 	if reward.isInStates {
 		t.addStateReward(reward)
 	}
@@ -221,6 +227,20 @@ func (t *translator) findReward(value *jsonValue) *reward {
 	return reward
 }
 
+// structure returns the operand of an operator that names a reward structure: its name or, if it has none, its number.
+func (t *translator) structure(reward *reward) syntax.Expr {
+	if !reward.isUnnamed {
+		return &syntax.Quoted{Name: reward.name, Span: reward.span}
+	}
+	number := 1
+	for _, earlierReward := range t.rewards[:slices.Index(t.rewards, reward)] {
+		if earlierReward.err == nil { // the model lacks the others
+			number++
+		}
+	}
+	return &syntax.IntLit{Value: int32(number), Span: reward.span}
+}
+
 // sameItems reports whether two reward structures have equal items and are not empty.
 func sameItems(first, second []*syntax.RewardItem) bool {
 	return len(first) > 0 && slices.EqualFunc(first, second, sameItem)
@@ -351,7 +371,7 @@ func (t *translator) writeLabels() {
 		if variable == nil || !variable.isTransient || variable.valueType.kind != boolType {
 			continue
 		}
-		name := usedNames.unusedName(declared.name)
+		name := usedNames.unusedName(declared.prismName)
 		t.labels[variable] = name
 		if variable.isAmbiguous {
 			continue

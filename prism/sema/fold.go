@@ -46,7 +46,7 @@ func (f *folder) foldConstant(constant *constant) Expr {
 	}
 	folded := f.foldDefinition(constant)
 	f.foldedExprs[constant] = folded
-	if len(f.parameters) > 0 && HasParameters(folded) {
+	if HasParameters(folded) {
 		return folded
 	}
 	value, err := constantValue(folded)

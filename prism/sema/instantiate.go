@@ -31,7 +31,7 @@ func (m *Model) InstantiateOpen(constants map[string]Value, parameters []string)
 }
 
 // InstantiateSymbolic instantiates the model like InstantiateOpen, for a program that is written in another language and not explored. Parameters may be of
-// any type, and ranges and initial values may depend on them.
+// any type, and ranges and initial values may depend on them. Parameters that the model does not declare are ignored: they are constants of the properties.
 func (m *Model) InstantiateSymbolic(constants map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
 	folder.isSymbolic = true
@@ -114,6 +114,7 @@ func (f *folder) setConstant(constant *constant, value Value) {
 func (f *folder) setParameter(model *Model, name string) {
 	constant := model.names[name].constant
 	switch {
+	case constant == nil && f.isSymbolic: // a constant of the properties
 	case constant == nil:
 		f.errs.Add(model.file, syntax.Pos{}, "parameter %q is not a constant of the model", name)
 	case constant.declaration.Value != nil:

@@ -203,6 +203,13 @@ func (properties *Properties) usedConstants(exprs ...Expr) []*constant {
 // The program must be an instance of the model of the file. The returned program is the same with the labels of the file appended. It omits
 // unused labels whose constants have no value. The error is a syntax.ErrorList, except for a wrong program or selection.
 func (properties *Properties) Instantiate(program *Program, selected []int, constants map[string]Value) ([]Property, *Program, error) {
+	return properties.InstantiateSymbolic(program, selected, constants, nil)
+}
+
+// InstantiateSymbolic instantiates the properties like Instantiate, for properties that are written in another language and not evaluated. Constants of the
+// file may be parameters, which have no value; the returned program has those that the selected properties use. Parameters that the file does not declare
+// are ignored.
+func (properties *Properties) InstantiateSymbolic(program *Program, selected []int, constants map[string]Value, parameters []string) ([]Property, *Program, error) {
 	if program.model != properties.model {
 		return nil, nil, fmt.Errorf("the program is not of the model that %s was checked against", properties.file)
 	}
@@ -216,9 +223,21 @@ func (properties *Properties) Instantiate(program *Program, selected []int, cons
 	folder.foldedExprs = maps.Clone(program.constants)
 	folder.rewardCount = len(properties.model.declaredRewards())
 	extendedProgram.Warnings = append(slices.Clone(program.Warnings), properties.setConstants(folder, constants)...)
-	folder.requireValues(properties.usedConstants(exprs...), properties.file)
+	for _, name := range parameters {
+		if constant := properties.names[name].constant; constant != nil {
+			folder.parameters[constant] = true
+		}
+	}
+	usedConstants := properties.usedConstants(exprs...)
+	folder.requireValues(usedConstants, properties.file)
 	if err := folder.err(); err != nil {
 		return nil, nil, err
+	}
+	extendedProgram.Parameters = slices.Clip(program.Parameters)
+	for _, constant := range usedConstants {
+		if folder.parameters[constant] {
+			extendedProgram.Parameters = append(extendedProgram.Parameters, folder.foldConstant(constant).(*Param))
+		}
 	}
 	extendedProgram.Labels = properties.addLabels(folder, program.Labels[:len(properties.model.labels):len(properties.model.labels)], exprs)
 	props := properties.foldProperties(folder, selected)
@@ -288,7 +307,7 @@ func (properties *Properties) addLabels(folder *folder, labels []LabelDef, selec
 func (f *folder) foldLabel(props *Properties, expr Expr, isUsed bool) (Expr, bool) {
 	for _, constant := range props.usedConstants(expr) {
 		_, isGiven := f.givenValues[constant]
-		if !isGiven && constant.def == nil {
+		if !isGiven && constant.def == nil && !f.parameters[constant] {
 			return nil, false
 		}
 	}

@@ -70,8 +70,6 @@ func TestWildRoundTrip(t *testing.T) {
 			first, _, _ := strings.Cut(values, ":")
 			consts = append(consts, name+"="+first)
 		}
-		// In JANI rewards and variables share their names, and all rewards have one.
-		m.Text = strings.NewReplacer(`rewards "r`, `rewards "w`, "rewards \n", "rewards \"unnamed\"\n").Replace(m.Text)
 		exact := i%2 == 0
 		space, err := build([]byte(m.Text), consts, exact)
 		if err != nil {
@@ -130,20 +128,18 @@ func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 		if err != nil {
 			continue
 		}
-		var properties []export.Property
-		for k, p := range instances {
-			p.Name = fmt.Sprintf("p%d", k)
-			properties = append(properties, export.Property{Property: p.Property, Labels: p.Program.Labels})
+		for k := range instances {
+			instances[k].Name = fmt.Sprintf("p%d", k)
 		}
 		var text bytes.Buffer
-		if _, err := export.Write(&text, "test", program, properties); err != nil {
+		if _, err := export.Write(&text, "test", program, instances); err != nil {
 			t.Fatalf("model %d: %v", i, err)
 		}
 		want := make(map[string]string)
-		for k, p := range instances {
+		for _, p := range instances {
 			one := job
 			one.Properties = []byte(syntaxText(t, plan, p.Text))
-			want[properties[k].Name] = answers(t, one)[""]
+			want[p.Name] = answers(t, one)[""]
 		}
 		got := answers(t, runner.Job{File: "model.jani", Model: text.Bytes(), Settings: runner.Settings{Numeric: job.Numeric}})
 		for name, answer := range got {

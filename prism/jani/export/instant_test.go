@@ -80,12 +80,8 @@ func instantDocument(t *testing.T, job runner.Job) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var properties []export.Property
-	for _, instance := range instances {
-		properties = append(properties, export.Property{Property: instance.Property, Labels: instance.Program.Labels})
-	}
 	var text bytes.Buffer
-	if refused, err := export.Write(&text, "test", program, properties); err != nil || len(refused) > 0 {
+	if refused, err := export.Write(&text, "test", program, instances); err != nil || len(refused) > 0 {
 		t.Fatal(err, refused)
 	}
 	return text.String()

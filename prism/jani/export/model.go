@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"tilecheck/internal/noun"
+	"tilecheck/prism/jani"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -47,6 +49,7 @@ type (
 		Type      any    `json:"type"`
 		Transient bool   `json:"transient,omitempty"`
 		Initial   any    `json:"initial-value,omitempty"`
+		Comment   string `json:"comment,omitempty"`
 	}
 	automaton struct {
 		Name      string     `json:"name"`
@@ -95,17 +98,14 @@ type (
 // locationName is the name of the single location of every automaton.
 const locationName = "l"
 
-// Property is a property over a program with labels of a properties file.
-type Property struct {
-	sema.Property
-	File   string          // the file of the property, for errors with a position
-	Labels []sema.LabelDef // those of the program first
-}
-
-// Write writes a program in the language JANI, with its properties. The parameters of the program become constants without a value. refused has an
+// Write writes a program in the language JANI, with its properties. The parameters of the program and of the properties become constants without a value. refused has an
 // error for each property that JANI cannot express. err is an error in the program, or an error of the writer.
-func Write(w io.Writer, name string, program *sema.Program, properties []Property) (refused []error, err error) {
+func Write(w io.Writer, name string, program *sema.Program, properties []logic.Property) (refused []error, err error) {
 	exporter := &exporter{program: program, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
+	exporter.writeConstants(program.Parameters)
+	for _, property := range properties {
+		exporter.writeConstants(property.Program.Parameters)
+	}
 	if err := exporter.writeModel(name); err != nil {
 		return nil, err
 	}
@@ -149,8 +149,8 @@ func (x *exporter) writeModel(name string) error {
 	if !ok {
 		return fmt.Errorf("%s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", noun.WithArticle(program.Type.String()))
 	}
-	x.document = document{Version: 1, Name: name, Type: modelType, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
-	x.writeConstants()
+	x.document.Version, x.document.Name, x.document.Type, x.document.Features = 1, name, modelType, []string{"derived-operators"}
+	x.document.Properties, x.document.Variables = []property{}, []variable{}
 	if err := x.writeVariables(); err != nil {
 		return err
 	}
@@ -179,11 +179,13 @@ func (x *exporter) writeModel(name string) error {
 
 var constantTypes = map[sema.Type]string{sema.Bool: "bool", sema.Int: "int", sema.Double: "real"}
 
-// writeConstants declares the constants without a value.
-func (x *exporter) writeConstants() {
-	for _, parameter := range x.program.Parameters {
-		x.names[parameter.Name] = true
-		x.document.Constants = append(x.document.Constants, constant{parameter.Name, constantTypes[parameter.ValueType]})
+// writeConstants declares those of the constants without a value that are not yet declared.
+func (x *exporter) writeConstants(parameters []*sema.Param) {
+	for _, parameter := range parameters {
+		if !x.names[parameter.Name] {
+			x.names[parameter.Name] = true
+			x.document.Constants = append(x.document.Constants, constant{parameter.Name, constantTypes[parameter.ValueType]})
+		}
 	}
 }
 
@@ -309,15 +311,22 @@ func (x *exporter) unusedName(preferred string) string {
 // declareTransients declares labels and reward structures as transient variables.
 func (x *exporter) declareTransients() {
 	for i := range x.program.Rewards {
-		name := x.unusedName(cmp.Or(x.program.RewardName(i), "reward"))
-		x.rewards = append(x.rewards, name)
-		x.document.Variables = append(x.document.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
+		x.rewards = append(x.rewards, x.declareTransient(x.program.RewardName(i), variable{Type: "real", Initial: 0}))
 	}
 	for _, label := range x.program.Labels {
-		name := x.unusedName(label.Name)
-		x.labels = append(x.labels, name)
-		x.document.Variables = append(x.document.Variables, variable{Name: name, Type: "bool", Transient: true, Initial: false})
+		x.labels = append(x.labels, x.declareTransient(label.Name, variable{Type: "bool", Initial: false}))
 	}
+}
+
+// declareTransient declares a transient variable for a label or reward structure, and returns the name of the variable. If the label or reward structure has
+// no name, or if the name is in use, the variable has another name, and its comment says the name in PRISM's language.
+func (x *exporter) declareTransient(prismName string, declaration variable) string {
+	declaration.Transient, declaration.Name = true, x.unusedName(cmp.Or(prismName, "reward"))
+	if declaration.Name != prismName {
+		declaration.Comment = jani.PRISMName(prismName)
+	}
+	x.document.Variables = append(x.document.Variables, declaration)
+	return declaration.Name
 }
 
 // assignTransients gives the location of the first automaton the values of all transient variables: of the labels and of the state rewards.

@@ -13,7 +13,14 @@ import (
 // documentOf exports a model whose constants without a value stay open.
 func documentOf(t *testing.T, model string) string {
 	t.Helper()
-	plan, err := runner.PlanModel(t.Context(), runner.Job{File: "model", Model: []byte(model), LeaveOpen: true})
+	return modelDocument(t, runner.Job{File: "model", Model: []byte(model)})
+}
+
+// modelDocument exports the model of a job without its properties. Constants stay open.
+func modelDocument(t *testing.T, job runner.Job) string {
+	t.Helper()
+	job.Consts, job.LeaveOpen = nil, true
+	plan, err := runner.PlanModel(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +97,42 @@ rewards "r" y : N; endrewards
 		}
 		if difference := same(t, want, got); difference != nil {
 			t.Errorf("%s: %s", values, difference)
+		}
+	}
+}
+
+// TestOpenProperties exports properties whose constants have no value, and compares the answers under several values.
+func TestOpenProperties(t *testing.T) {
+	t.Parallel()
+	const model = `ctmc
+const double r; const int N;
+module m
+ x : [0..N];
+ [] x<N -> r:(x'=x+1) + 1:(x'=0);
+ [] x=N -> 1:true;
+endmodule
+rewards true : x; endrewards
+rewards "x" x=0 : 1; endrewards
+label "x" = x=N;
+`
+	const properties = `const double T; const int k; const bool b; const int unused; const double half = r*T/2;
+label "high" = x>=k | b;
+"early": P=? [ F<=half "high" ];
+"reward": R=? [ C<=T ];
+"second": R{2}=? [ F "x" ];
+"bound": P>=r/4 [ F x=k ];
+`
+	job := runner.Job{File: "model", Model: []byte(model), PropsFile: "props", Properties: []byte(properties), LeaveOpen: true}
+	document := []byte(instantDocument(t, job))
+	job.LeaveOpen = false
+	for _, values := range []string{"r=0.5,N=4,T=3,k=2,b=false", "r=2,N=2,T=0.5,k=1,b=true"} {
+		job.Consts = []string{values}
+		want := answers(t, job)
+		got := answers(t, runner.Job{File: "model.jani", Model: document, Consts: job.Consts})
+		for _, name := range []string{"early", "reward", "second", "bound"} {
+			if got[name] != want[name] || got[name] == "" || strings.HasPrefix(got[name], "error") {
+				t.Errorf("%s: %s is %q, want %q", values, name, got[name], want[name])
+			}
 		}
 	}
 }

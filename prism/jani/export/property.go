@@ -12,8 +12,8 @@ import (
 )
 
 // writeProperty adds a property to the document as a JANI filter. The default filter gives the values in the initial states.
-func (x *exporter) writeProperty(index int, source Property) error {
-	x.propertyLabels = source.Labels
+func (x *exporter) writeProperty(index int, source logic.Property) error {
+	x.propertyLabels = source.Program.Labels
 	name := source.Name
 	if name == "" {
 		name = fmt.Sprintf("property_%d", index+1)
