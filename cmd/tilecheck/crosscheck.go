@@ -102,7 +102,7 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	if err := c.refuseForStateSpaces(env, names); err != nil {
 		return err
 	}
-	job := runner.Job{File: c.ModelFile, Consts: c.Const, Generated: modelgen.Recognizer{}}
+	job := runner.Job{File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	if err := c.readModelText(env, &job); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, 0)
 	defer cancel()
-	otherJob := &runner.Job{File: c.Against, Consts: c.Const, Generated: modelgen.Recognizer{}}
+	otherJob := &runner.Job{File: c.Against, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	if err := c.readModels(ctx, env, &job, otherJob); err != nil {
 		return err
 	}
