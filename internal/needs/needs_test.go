@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -151,5 +152,18 @@ func TestNobodyElseSkips(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestModels(t *testing.T) {
+	t.Setenv("TILECHECK_MODELS", "3")
+	t.Setenv("TILECHECK_FIRST", "7")
+	if got := slices.Collect(Models(t, 1000)); !slices.Equal(got, []uint64{7, 8, 9}) {
+		t.Errorf("found %v, want three models from 7 on", got)
+	}
+	t.Setenv("TILECHECK_MODELS", "")
+	t.Setenv("TILECHECK_FIRST", "")
+	if got := slices.Collect(Models(t, 1000)); got[0] != 0 || len(got) != Some(1000) {
+		t.Errorf("found %d models from %d on, want %d from 0 on", len(got), got[0], Some(1000))
 	}
 }

@@ -323,7 +323,7 @@ func (a *randomAutomaton) within(time float64, steps int, better func(x, y float
 func TestRandomMarkovAutomata(t *testing.T) {
 	less := func(x, y float64) bool { return x < y }
 	greater := func(x, y float64) bool { return x > y }
-	for seed := range needs.Some(uint64(100)) {
+	for seed := range needs.Models(t, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 44))
 		n := 2 + rng.IntN(5)
 		a := newRandomAutomaton(rng, n, 3)
@@ -450,7 +450,7 @@ rewards "loss" s=2 : -1; endrewards`
 
 // TestMarkovAutomatonWithoutChoices: without immediate states a Markov automaton is a CTMC.
 func TestMarkovAutomatonWithoutChoices(t *testing.T) {
-	for seed := range needs.Some(uint64(50)) {
+	for seed := range needs.Models(t, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 45))
 		a := newRandomAutomaton(rng, 5, 1)
 		for s := range a.rates {

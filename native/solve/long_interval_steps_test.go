@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"cmp"
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -50,16 +52,21 @@ func intervalSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int, leak f
 	return sparse.NewGraph(m), sparse.SetOf(n+1, n), reward
 }
 
-// afterIntervalSteps applies the equations of one step of an interval model k times to x, with 400 bits: nature orders the targets by their
-// values, and gives each as much probability as it can. The values of fixed states stay; reward may be nil.
-func afterIntervalSteps(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, reward *sparse.Reward, dir Direction, k int) []*big.Float {
-	least := dir.Scheduler() == Min
-	ends := make([][2]*big.Float, graph.NumTransitions())
-	for i := range ends {
-		ends[i] = [2]*big.Float{with400Bits(0).SetRat(graph.Fraction(i)), with400Bits(0).SetRat(graph.HighFraction(i))}
+// afterManySteps applies the equations of one step k times to x, in float64. In the states of minimized, the scheduler minimizes. In an interval model, nature
+// orders the targets by their values, and gives each as much probability as it can. The values of fixed states stay; reward may be nil. No number is negative and no
+// choice has more than four transitions, so the relative error is less than stepError*k.
+func afterManySteps(graph *sparse.Graph, x []float64, fixed *sparse.Set, reward *sparse.Reward, minimized *sparse.Set, nature Direction, k int) []float64 {
+	low, high := make([]float64, graph.NumTransitions()), make([]float64, graph.NumTransitions())
+	for i := range low {
+		low[i], high[i] = graph.Prob(i), graph.Prob(i)
+		if graph.Intervals() {
+			low[i], _ = graph.Fraction(i).Float64()
+			high[i], _ = graph.HighFraction(i).Float64()
+		}
 	}
+	order := make([]int, 4)
 	for range k {
-		next := make([]*big.Float, len(x))
+		next := make([]float64, len(x))
 		for s := range x {
 			if fixed.Has(s) {
 				next[s] = x[s]
@@ -67,31 +74,30 @@ func afterIntervalSteps(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, 
 			}
 			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
-				sum, free := with400Bits(0), with400Bits(1)
-				if reward != nil {
-					sum = with400Bits(reward.State[s])
-				}
 				lo, hi := graph.Transitions(c)
-				var order []int
+				order = order[:0]
+				sum, free := 0.0, 1.0
 				for i := lo; i < hi; i++ {
 					order = append(order, i)
-					free.Sub(free, ends[i][0])
+					free -= low[i]
 				}
-				slices.SortFunc(order, func(i, j int) int {
-					if dir.nature() == Min {
-						return x[graph.Target[i]].Cmp(x[graph.Target[j]])
-					}
-					return x[graph.Target[j]].Cmp(x[graph.Target[i]])
-				})
+				if graph.Intervals() {
+					slices.SortFunc(order, func(i, j int) int {
+						if nature == Min {
+							i, j = j, i
+						}
+						return cmp.Compare(x[graph.Target[j]], x[graph.Target[i]])
+					})
+				}
 				for _, i := range order {
-					amount := with400Bits(0).Sub(ends[i][1], ends[i][0])
-					if amount.Cmp(free) > 0 {
-						amount.Set(free)
-					}
-					free.Sub(free, amount)
-					sum.Add(sum, amount.Mul(amount.Add(amount, ends[i][0]), x[graph.Target[i]]))
+					amount := min(free, high[i]-low[i])
+					free -= amount
+					sum += (low[i] + amount) * x[graph.Target[i]]
 				}
-				if next[s] == nil || least == (sum.Cmp(next[s]) < 0) {
+				if reward != nil {
+					sum += reward.State[s]
+				}
+				if c == first || minimized.Has(s) == (sum < next[s]) {
 					next[s] = sum
 				}
 			}
@@ -101,14 +107,52 @@ func afterIntervalSteps(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, 
 	return x
 }
 
-// Long step bounds of interval models contain the values of 400 bits and agree with single steps, are as narrow as asked for, and are
+// stepError bounds the relative error of one step of afterManySteps: a product and four sums.
+const stepError = 0x1p-50
+
+// checkLongSteps checks that the bounds of k steps contain the values of afterManySteps and agree with those of single steps, and that they are as narrow as asked
+// for. It reports whether they are not the bounds of single steps.
+func checkLongSteps(t *testing.T, name string, compute func(Options) (*Values, error), oracle []float64, k int) (isFewer bool) {
+	t.Helper()
+	values, err := compute(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := compute(Options{Classic: true}) // takes every step
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range oracle {
+		lower, upper := values.Lower[s], values.Upper[s]
+		isWide := upper-lower > 1e-8*upper && upper > 1e-250 // smaller values may have underflowed on the way
+		if isWide || lower > single.Upper[s] || upper < single.Lower[s] {
+			t.Errorf("%s, state %d: [%v, %v], single steps give [%v, %v]", name, s, lower, upper, single.Lower[s], single.Upper[s])
+		}
+		if slack := want * stepError * float64(k); want+slack < lower || want-slack > upper {
+			t.Errorf("%s, state %d: [%v, %v] does not contain %.20g", name, s, lower, upper, want)
+		}
+	}
+	return !slices.Equal(values.Lower, single.Lower)
+}
+
+// indicatorOf is 1 for the members of a set, and 0 for other states.
+func indicatorOf(n int, set *sparse.Set) []float64 {
+	x := make([]float64, n)
+	for s := range set.All() {
+		x[s] = 1
+	}
+	return x
+}
+
+// Long step bounds of interval models contain the values of an oracle and agree with single steps, are as narrow as asked for, and are
 // computed in fewer steps.
 func TestLongIntervalSteps(t *testing.T) {
 	needs.NotShort(t, "its models are too small to be computed in parallel")
-	rng := rand.New(rand.NewPCG(39, 7))
 	fewer := map[string]int{}
-	numModels := needs.Some(80)
-	for number := range numModels {
+	numModels := 0
+	for number := range needs.Models(t, 100) {
+		numModels++
+		rng := rand.New(rand.NewPCG(number, 7))
 		kind, dir, leak := sparse.Kind(number%2), Direction(number/2%4), 0x1p-18
 		if number%3 == 0 {
 			leak = 0
@@ -118,66 +162,41 @@ func TestLongIntervalSteps(t *testing.T) {
 		}
 		graph, target, reward := intervalSteps(t, rng, kind, 4+rng.IntN(2), leak)
 		n, k := graph.NumStates(), 16_000+rng.IntN(2000)
-		all, none := sparse.FullSet(n), sparse.NewSet(n)
-		zeros, indicator := make([]*big.Float, n), make([]*big.Float, n)
-		for s := range zeros {
-			zeros[s], indicator[s] = with400Bits(0), with400Bits(0)
+		all, none, zeros, indicator := sparse.FullSet(n), sparse.NewSet(n), make([]float64, n), indicatorOf(n, target)
+		minimized := none
+		if dir.Scheduler() == Min {
+			minimized = all
 		}
-		indicator[n-1] = with400Bits(1)
-		for name, c := range map[string]struct {
+		name := fmt.Sprintf("model %d (%v, direction %v, leak %v)", number, kind, dir, leak)
+		for bound, c := range map[string]struct {
 			compute func(Options) (*Values, error)
-			oracle  func() []*big.Float
+			oracle  []float64
 		}{
 			"C<=k": {
 				func(opts Options) (*Values, error) { return CumulReward(t.Context(), graph, reward, k, dir, opts) },
-				func() []*big.Float { return afterIntervalSteps(graph, zeros, none, reward, dir, k) },
+				afterManySteps(graph, zeros, none, reward, minimized, dir.nature(), k),
 			},
 			"F<=k": {
 				func(opts Options) (*Values, error) {
 					return BoundedUntil(t.Context(), graph, all, target, StepBound{High: k}, dir, opts)
 				},
-				func() []*big.Float { return afterIntervalSteps(graph, indicator, target, nil, dir, k) },
+				afterManySteps(graph, indicator, target, nil, minimized, dir.nature(), k),
 			},
 			"F[5,k]": {
 				func(opts Options) (*Values, error) {
 					return BoundedUntil(t.Context(), graph, all, target, StepBound{Low: 5, High: k}, dir, opts)
 				},
-				func() []*big.Float {
-					after := afterIntervalSteps(graph, indicator, target, nil, dir, k-5)
-					return afterIntervalSteps(graph, after, none, nil, dir, 5)
-				},
+				afterManySteps(graph, afterManySteps(graph, indicator, target, nil, minimized, dir.nature(), k-5), none, nil, minimized, dir.nature(), 5),
 			},
 		} {
-			values, err := c.compute(Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			single, err := c.compute(Options{Classic: true}) // takes every step
-			if err != nil {
-				t.Fatal(err)
-			}
-			for s, lower := range values.Lower {
-				upper := values.Upper[s]
-				isWide := upper-lower > 1e-8*upper && upper > 1e-250 // smaller values may have underflowed on the way
-				if isWide || lower > single.Upper[s] || upper < single.Lower[s] {
-					t.Errorf("model %d (%v, direction %v, leak %v), %s, state %d: [%v, %v], single steps give [%v, %v]", number, kind, dir, leak, name, s, lower, upper, single.Lower[s], single.Upper[s])
-				}
-			}
-			if number%8 == 3 {
-				for s, want := range c.oracle() {
-					if want.Cmp(big.NewFloat(values.Lower[s])) < 0 || want.Cmp(big.NewFloat(values.Upper[s])) > 0 {
-						t.Errorf("model %d (%v, direction %v, leak %v), %s, state %d: [%v, %v] does not contain %.20g", number, kind, dir, leak, name, s, values.Lower[s], values.Upper[s], want)
-					}
-				}
-			}
-			if !slices.Equal(values.Lower, single.Lower) {
-				fewer[name]++
+			if checkLongSteps(t, name+", "+bound, c.compute, c.oracle, k) {
+				fewer[bound]++
 			}
 		}
 	}
-	for _, name := range []string{"C<=k", "F<=k", "F[5,k]"} {
-		if fewer[name] < numModels/2 {
-			t.Errorf("%s: steps were skipped in %d of %d models", name, fewer[name], numModels)
+	for _, bound := range []string{"C<=k", "F<=k", "F[5,k]"} {
+		if fewer[bound] < numModels/2 {
+			t.Errorf("%s: steps were skipped in %d of %d models", bound, fewer[bound], numModels)
 		}
 	}
 }

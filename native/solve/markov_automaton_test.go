@@ -129,7 +129,7 @@ func integrateFrom(x, rewards []float64, graph *sparse.Graph, r solve.Rates, lef
 }
 
 func TestMarkovUntil(t *testing.T) {
-	for seed := range needs.OrFull(uint64(20), 60) {
+	for seed := range needs.Models(t, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		graph, r := automaton(t, rng, 3, 0.5)
 		n := graph.NumStates()
@@ -160,7 +160,7 @@ func TestMarkovUntil(t *testing.T) {
 // TestMarkovInterval compares time intervals with a lower end above 0 with two integrations.
 func TestMarkovInterval(t *testing.T) {
 	numQuestions, numConverged := 0, 0
-	for seed := range needs.OrFull(uint64(15), 60) {
+	for seed := range needs.Models(t, 300) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		graph, r := automaton(t, rng, 3, 0.5)
 		n := graph.NumStates()
@@ -198,7 +198,7 @@ func TestMarkovInterval(t *testing.T) {
 
 // An automaton without immediate states is a CTMC.
 func TestMarkovChain(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range needs.Models(t, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		graph, r := automaton(t, rng, 1, 0)
 		n := graph.NumStates()

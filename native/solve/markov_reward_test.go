@@ -57,7 +57,7 @@ const integratedEpsilon = 1e-4
 
 // TestMarkovReward compares instant and cumulative rewards with the integral of Bellman's equation.
 func TestMarkovReward(t *testing.T) {
-	for seed := range needs.Some(uint64(1000)) {
+	for seed := range needs.Models(t, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		graph, r := automaton(t, rng, 3, 0.5)
 		graph = passingTime(graph, r)
@@ -109,7 +109,7 @@ func checkBounds(t *testing.T, seed uint64, dir solve.Direction, objective strin
 
 // TestMarkovChainReward compares automata without immediate states with the CTMC engine.
 func TestMarkovChainReward(t *testing.T) {
-	for seed := range needs.Some(uint64(1000)) {
+	for seed := range needs.Models(t, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		graph, r := automaton(t, rng, 1, 0)
 		n := graph.NumStates()

@@ -32,7 +32,7 @@ type instance struct {
 // forRandom calls check with random models of one kind.
 func forRandom(t *testing.T, kind sparse.Kind, check func(in *instance)) {
 	t.Helper()
-	for seed := range needs.Some(uint64(1500)) {
+	for seed := range needs.Models(t, 1500) {
 		rng := rand.New(rand.NewPCG(seed, uint64(kind)))
 		sh := shapes[seed%uint64(len(shapes))]
 		sh.Kind = kind

@@ -15,7 +15,8 @@ var (
 	seedFlag     = flag.Uint64("seed", 1, "the seed of all models")
 	durationFlag = flag.Duration("duration", 0, "how long to go on; by default until every kind was attacked a few times")
 	numberFlag   = flag.Int("number", -1, "only the model with this number")
-	kindFlag     = flag.String("kind", "", "only models of this kind")
+	kindFlag     = flag.String("kind", "", "only models of these kinds, separated by commas")
+	modeFlag     = flag.String("mode", "", "only in these modes, separated by commas")
 )
 
 // attack counts answers and alarms.
@@ -24,6 +25,7 @@ type attack struct {
 	maker
 	seed, number uint64
 	mode         string
+	models       map[string]int    // by kind
 	answers      map[[2]string]int // by kind and mode
 	refusals     map[[2]string]int // by kind and message
 	alarms       int
@@ -49,7 +51,8 @@ func generators() []generator {
 		list = append(list, generator{kind.name, func(r maker) *instance { return r.finite(kind.name, kind.states, kind.choices) }})
 	}
 	return append(list, generator{"pomdp", maker.partial}, generator{"ma", maker.automaton}, generator{"parametric", maker.parametric},
-		generator{"copies", maker.copies}, generator{"multi", maker.multi}, generator{"pta", maker.timedInstance})
+		generator{"copies", maker.copies}, generator{"multi", maker.multi}, generator{"multi-reward", maker.multiReward}, generator{"pta", maker.timedInstance},
+		generator{"discounted", maker.discounted}, generator{"infinite", maker.infinite})
 }
 
 // finite returns a model with questions.
@@ -60,6 +63,9 @@ func (r maker) finite(kind string, states, choices int) *instance {
 			continue
 		}
 		i := &instance{kind: kind, file: "m.prism", text: m.text()}
+		if strings.Contains(i.text, "[0,") {
+			i.kind += " with lower ends of 0"
+		}
 		if m.width > 1 { // a file in Storm's format has no variables: x is the number of the state
 			i.skip = []string{"drn", "drn exact"}
 		}
@@ -80,12 +86,12 @@ func (r maker) finite(kind string, states, choices int) *instance {
 
 // TestAttack compares answers with those of the oracles.
 func TestAttack(t *testing.T) {
-	a := &attack{T: t, seed: *seedFlag, answers: map[[2]string]int{}, refusals: map[[2]string]int{}}
+	a := &attack{T: t, seed: *seedFlag, models: map[string]int{}, answers: map[[2]string]int{}, refusals: map[[2]string]int{}}
 	a.buildProgram()
 	end := time.Now().Add(*durationFlag)
 	kinds := generators()
 	if *kindFlag != "" {
-		kinds = slices.DeleteFunc(kinds, func(g generator) bool { return g.name != *kindFlag })
+		kinds = slices.DeleteFunc(kinds, func(g generator) bool { return !isListed(*kindFlag, g.name) })
 	}
 	for number := range uint64(1 << 62) {
 		if *numberFlag >= 0 {
@@ -103,6 +109,9 @@ func TestAttack(t *testing.T) {
 	}
 }
 
+// isListed reports whether a list that is separated by commas has a name.
+func isListed(list, name string) bool { return slices.Contains(strings.Split(list, ","), name) }
+
 // checkKinds fails if there is no answer about a kind of instance or, after a long run about all kinds, in a mode.
 func (a *attack) checkKinds(kinds []generator) {
 	var asked, names []string
@@ -112,7 +121,7 @@ func (a *attack) checkKinds(kinds []generator) {
 	for _, kind := range kinds {
 		names = append(names, kind.name)
 	}
-	if *durationFlag > time.Minute && *kindFlag == "" {
+	if *durationFlag > time.Minute && *kindFlag == "" && *modeFlag == "" {
 		for _, mode := range modes() {
 			names = append(names, mode.name)
 		}
@@ -129,14 +138,17 @@ func (a *attack) model(kind generator, number uint64) {
 	a.number = number
 	a.maker = maker{rand.New(rand.NewPCG(a.seed, number))}
 	i := kind.make(a.maker)
+	a.models[i.kind]++
 	for k, mode := range modes() {
 		isChain := i.kind == "dtmc" || i.kind == "ctmc"
 		switch {
+		case *modeFlag != "" && !isListed(*modeFlag, mode.name):
+			continue
 		case mode.name == "sampling" && !isChain, mode.name == "command" && (a.program == "" || !a.one(10)):
 			continue
-		case slices.Contains(i.skip, mode.name), i.only != nil && !slices.Contains(i.only, mode.name), i.only == nil && (mode.name == "parameters" || mode.name == "constants"):
+		case slices.Contains(i.skip, mode.name), i.only != nil && !slices.Contains(i.only, mode.name), i.only == nil && slices.Contains([]string{"parameters", "constants", "zones", "regions"}, mode.name):
 			continue
-		case i.only == nil && k > 2 && !a.one(3):
+		case i.only == nil && *modeFlag == "" && k > 2 && !a.one(3):
 			continue
 		}
 		a.mode = mode.name
@@ -147,7 +159,7 @@ func (a *attack) model(kind generator, number uint64) {
 // alarm reports an answer that contradicts the oracle.
 func (a *attack) alarm(i *instance, property, format string, args ...any) {
 	a.alarms++
-	a.Errorf("-seed %d -number %d -kind %q: %s in mode %s: %s: %s", a.seed, a.number, *kindFlag, i.kind, a.mode, property, fmt.Sprintf(format, args...))
+	a.Errorf("-seed %d -number %d -kind %q -mode %q: %s in mode %s: %s: %s", a.seed, a.number, *kindFlag, *modeFlag, i.kind, a.mode, property, fmt.Sprintf(format, args...))
 	if !i.shown {
 		i.shown = true
 		a.Log(i.text)
@@ -165,6 +177,9 @@ func (a *attack) refused(i *instance, property, message string) {
 
 // report logs the counts.
 func (a *attack) report() {
+	for _, kind := range slices.Sorted(maps.Keys(a.models)) {
+		a.Logf("%8d models: %s", a.models[kind], kind)
+	}
 	total := 0
 	for _, key := range sorted(a.answers) {
 		a.Logf("%8d answers: %s, %s", a.answers[key], key[0], key[1])

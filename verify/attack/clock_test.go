@@ -205,7 +205,7 @@ func (e *explored) in(locations []bool) []bool {
 // timedInstance returns a timed automaton with questions.
 func (r maker) timedInstance() *instance {
 	a := r.timedAutomaton()
-	i := &instance{kind: "pta", file: "m.prism", text: a.text(), only: []string{"default", "exact", "certify", "changed certificates", "reduce", "epsilon 1e-05", "epsilon 1e-10"}}
+	i := &instance{kind: "pta", file: "m.prism", text: a.text(), only: []string{"default", "exact", "certify", "changed certificates", "reduce", "epsilon 1e-05", "epsilon 1e-10", "zones", "regions"}}
 	for range 4 {
 		isMax := r.one(2)
 		path, operator, x := "F \"a\"", "P", new(big.Rat)

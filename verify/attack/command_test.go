@@ -122,7 +122,7 @@ func numberOf(x any) *big.Rat {
 
 // buildProgram compiles the program for the mode that runs it, if the test runs for long enough.
 func (a *attack) buildProgram() {
-	if *durationFlag == 0 && *numberFlag < 0 {
+	if *durationFlag == 0 && *numberFlag < 0 || *modeFlag != "" && !isListed(*modeFlag, "command") {
 		return
 	}
 	a.program = filepath.Join(a.TempDir(), "tilecheck")

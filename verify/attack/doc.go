@@ -5,6 +5,7 @@
 //	go test ./verify/attack                                     a fixed seed, for less than a second
 //	go test ./verify/attack -seed 7 -duration 1h -v -timeout 2h as long as asked
 //	go test ./verify/attack -seed 7 -number 123 -v              one model again, as an alarm names it
+//	go test ./verify/attack -duration 5m -v -kind pta,infinite -mode default,exact   some kinds of models, in some modes
 //
 // The package has only tests.
 package attack

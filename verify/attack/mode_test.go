@@ -27,6 +27,7 @@ type instance struct {
 	questions        []question
 	sampled          []question // of a Markov chain
 	only, skip       []string   // the names of the modes for this instance, if not all; of those that are not for it
+	maxStates        int        // the limit of states; 0 for none
 	points           []point    // the answers to the questions at values of the parameters
 	printed          []string   // the properties as verdicts print them
 	shown            bool       // an alarm printed the text
@@ -38,6 +39,7 @@ func (i *instance) job() runner.Job {
 	if job.Numeric.Workers = 1; i.kind == "pomdp" {
 		job.Numeric.Beliefs = 1000
 	}
+	job.Numeric.MaxStates = i.maxStates
 	for _, q := range i.questions {
 		job.Props = append(job.Props, q.text)
 	}
@@ -60,6 +62,13 @@ func modes() []mode {
 	for _, epsilon := range []float64{1e-2, 1e-5, 1e-10, 1e-13} {
 		list = append(list, simple(fmt.Sprintf("epsilon %g", epsilon), func(_ *attack, job *runner.Job) { job.Numeric.Epsilon = epsilon }))
 	}
+	list = append(list,
+		simple("zones", func(_ *attack, job *runner.Job) {
+			job.Numeric.Clocks, job.Numeric.Accuracy = runner.ClockZones, result.Exact
+		}),
+		simple("regions", func(_ *attack, job *runner.Job) {
+			job.Numeric.Clocks, job.Numeric.Accuracy = runner.ClockRegions, result.Exact
+		}))
 	list = append(list, mode{"parameters", (*attack).parameters}, mode{"constants", (*attack).constants}, mode{"sampling", (*attack).sample}, mode{"command", (*attack).command})
 	return append(list, exported()...)
 }
@@ -106,6 +115,7 @@ func (a *attack) ask(i *instance, job runner.Job) []result.Verdict {
 func (a *attack) judge(i *instance, q *question, v *result.Verdict, job *runner.Job) {
 	switch {
 	case v.Err != nil && v.Err.Class == result.Unsupported, a.mode == "disk" && v.Err != nil && v.Err.Class == result.NonConverge, // it has no fractions
+		v.Err != nil && i.maxStates > 0 && v.Err.Class.Limited(),                                            // the part of an infinite model does not decide a comparison
 		v.Err != nil && i.kind == "smg" && strings.Contains(v.Err.Message, "no pair of optimal strategies"): // of a long-run average, with tiny probabilities
 		a.refused(i, q.text, v.Err.Message)
 	case v.Err != nil:

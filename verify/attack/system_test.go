@@ -327,7 +327,7 @@ func (r maker) intervals(n int) (vertices [][]branch, bounds []string) {
 		lower[i], upper[i] = b.weight, b.weight
 		if !r.one(4) {
 			lower[i] = mul(b.weight, pick(r, big.NewRat(1, 2), big.NewRat(9, 10), one()))
-			if r.one(10) { // only properties with step bounds are answered then
+			if r.one(10) {
 				lower[i] = new(big.Rat)
 			}
 			upper[i] = better(false, one(), mul(b.weight, pick(r, big.NewRat(3, 2), big.NewRat(11, 10), big.NewRat(2, 1))))

@@ -79,7 +79,7 @@ func (u *uniform) sum(x vector, t *big.Rat, cumulative bool) vector {
 // exponential returns e^x for x >= 0 by its series.
 func exponential(x *big.Rat) *big.Float {
 	sum, term := big.NewFloat(1).SetPrec(bits), big.NewFloat(1).SetPrec(bits)
-	for k := int64(1); term.MantExp(nil) > -bits; k++ {
+	for k := int64(1); term.Sign() > 0 && term.MantExp(nil) > -bits; k++ {
 		term = timesFloat(term, float(quo(x, big.NewRat(k, 1))))
 		sum = plusFloat(sum, term)
 	}

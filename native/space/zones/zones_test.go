@@ -115,7 +115,7 @@ func TestBuild(t *testing.T) {
 // contain it, and with all states.
 func TestRandom(t *testing.T) {
 	compared, dominated := 0, 0
-	for i := range needs.Some(uint64(300)) {
+	for i := range needs.Models(t, 300) {
 		model := wild.Timed(9, i, 4)
 		for _, text := range model.Props {
 			if !strings.HasPrefix(text, "Pm") {
