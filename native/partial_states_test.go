@@ -229,3 +229,37 @@ func TestWithoutEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestOverflowBehindTheHorizon asks about models whose numbers double: after about 30 steps they do not fit 32 bits. Properties about fewer steps have values, in
+// fractions and as bounds; properties about more steps, or without a bound, have the error.
+func TestOverflowBehindTheHorizon(t *testing.T) {
+	t.Parallel()
+	const model = `dtmc
+module m
+ x : int init 1;
+ [] true -> 0.5:(x'=2*x+3) + 0.5:(x'=x);
+endmodule
+rewards
+ true : 1;
+endrewards
+`
+	for _, accuracy := range []result.Accuracy{result.Bounded, result.Exact} {
+		verdicts, err := runner.Check(t.Context(), New(), runner.Job{
+			File: "m.prism", Model: []byte(model), Props: []string{"P=? [ F<=4 x>20 ]", "R=? [ C<=6 ]", "P=? [ F<=40 x>20 ]", "P=? [ F x>20 ]"},
+			Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{5. / 16, 6} {
+			if v := verdicts[i]; v.Err != nil || math.Abs(v.Value.Num-want) > 1e-6 {
+				t.Errorf("%v: property %d: %v, %v, want %v", accuracy, i+1, v.Value, v.Err, want)
+			}
+		}
+		for _, v := range verdicts[2:] {
+			if v.Err == nil || !strings.Contains(v.Err.Message, "integer overflow") {
+				t.Errorf("%v: %v, %v, want an integer overflow", accuracy, v.Value, v.Err)
+			}
+		}
+	}
+}

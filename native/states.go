@@ -150,7 +150,8 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 }
 
 // exploreFirst explores the first states of a model; method.partOptions has their number. If these states exceed a limit of memory or states, it
-// explores fewer and fewer states.
+// explores fewer and fewer states. It does so, too, if an expression has no value in one of these states and the model may have infinitely many: a
+// property with a step bound may need only states before it.
 func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Model) (*explicit.Space, error) {
 	opts, parts := method.build, method.partOptions
 	opts.Part = parts.first
@@ -159,7 +160,11 @@ func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Mod
 		opts.Part = parts.stage
 		space, err = explicit.Build(ctx, model, opts)
 	}
-	for exceedsLimit(err) && parts.stage == 0 && opts.Part >= leastPart {
+	mayBeInfinite := check.Unbounded(model.Program()) != nil
+	mayShrink := func() bool {
+		return exceedsLimit(err) && opts.Part >= leastPart || mayBeInfinite && isStateError(err) && opts.Part >= partGrowth
+	}
+	for parts.stage == 0 && mayShrink() {
 		opts.Part /= partGrowth
 		space, err = explicit.Build(ctx, model, opts)
 	}
@@ -169,6 +174,12 @@ func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Mod
 // exceedsLimit reports whether an exploration ended at a limit of states or memory.
 func exceedsLimit(err error) bool {
 	_, ok := errors.AsType[*explicit.LimitError](err)
+	return ok
+}
+
+// isStateError reports whether an exploration ended at a state in which an expression has no value.
+func isStateError(err error) bool {
+	_, ok := errors.AsType[*compile.StateError](err)
 	return ok
 }
 

@@ -20,14 +20,14 @@ func (r maker) infinite() *instance {
 	return i
 }
 
-// jump is an update of the number x of an infinite model: x becomes x+plus, or 0 if that is negative. A factor would lead beyond 32 bits in the 200,000 states that
-// are explored first, which is an error of the model whatever the property needs.
+// jump is an update of the number x of an infinite model: x becomes factor*x+plus, or 0 if that is negative. After about 30 steps with the factor 2, x does not
+// fit 32 bits.
 type jump struct {
-	plus   int
-	weight *big.Rat
+	factor, plus int
+	weight       *big.Rat
 }
 
-func (j jump) from(x int) int { return max(0, x+j.plus) }
+func (j jump) from(x int) int { return max(0, j.factor*x+j.plus) }
 
 // infiniteMDP is an MDP over all whole numbers from 0 on, whose choices, rewards and targets depend on the remainder of the number.
 type infiniteMDP struct {
@@ -52,9 +52,9 @@ func (r maker) infiniteSteps() *instance {
 			var jumps []jump
 			var updates []string
 			for _, b := range r.distribution(4) {
-				j := jump{pick(r, 1000, 3, 2, 1, 1, 0, -1, -2), b.weight}
+				j := jump{pick(r, 1, 1, 1, 2), pick(r, 1000, 3, 2, 1, 1, 0, -1, -2), b.weight}
 				jumps = append(jumps, j)
-				updates = append(updates, fmt.Sprintf("%s:(x'=max(0,x+%d))", number(b.weight), j.plus))
+				updates = append(updates, fmt.Sprintf("%s:(x'=max(0,%d*x+%d))", number(b.weight), j.factor, j.plus))
 			}
 			m.choices[s] = append(m.choices[s], jumps)
 			fmt.Fprintf(&text, " [c%d] mod(x,%d)=%d -> %s;\n", c, n, s, strings.Join(updates, " + "))
