@@ -2,12 +2,16 @@ package external_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +91,90 @@ func TestProcessesGoOnAfterInterrupts(t *testing.T) {
 				})
 			}
 			all.Wait()
+		})
+	}
+}
+
+// killedContext is a context that kills its process with SIGKILL when it is asked for its error for the last time.
+type killedContext struct {
+	context.Context
+	remaining atomic.Int64
+}
+
+func (ctx *killedContext) Err() error {
+	if ctx.remaining.Add(-1) == 0 {
+		if own, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = own.Kill()
+		}
+		select {} // until the signal comes
+	}
+	return ctx.Context.Err()
+}
+
+// victimVariable is the environment variable that makes TestKilledProcess one of two processes: its number, after how many questions for the error of its
+// context it is killed, and the directory.
+const victimVariable = "TILECHECK_TEST_VICTIM"
+
+// TestKilledProcess does nothing unless TestProcessesGoOnAfterSIGKILL starts it as a process of its own.
+func TestKilledProcess(t *testing.T) {
+	order := os.Getenv(victimVariable)
+	if order == "" {
+		return
+	}
+	var index, limit int
+	var path string
+	if _, err := fmt.Sscanf(order, "%d %d %s", &index, &limit, &path); err != nil {
+		t.Fatal(err)
+	}
+	ctx := &killedContext{Context: t.Context()}
+	ctx.remaining.Store(int64(limit))
+	got, err := walkQuestion(t, 3).as(index, 2).solve(ctx, path, 1, 0)
+	fmt.Printf("%+v, %v\n", got, err)
+}
+
+// One of two processes is killed with SIGKILL again and again, also while it solves blocks, and is started again each time. Both get the same bits as one
+// process.
+func TestProcessesGoOnAfterSIGKILL(t *testing.T) {
+	for index := 1; index <= 2; index++ {
+		t.Run(fmt.Sprintf("process %d", index), func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			bounds, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("%+v, <nil>", bounds)
+			path := filepath.Join(t.TempDir(), "several")
+			var other sync.WaitGroup
+			other.Go(func() {
+				got, err := question.as(3-index, 2).solve(t.Context(), path, 1, 0)
+				if text := fmt.Sprintf("%+v, %v", got, err); text != want {
+					t.Errorf("the process that is not killed: %s, want %s", text, want)
+				}
+			})
+			defer other.Wait()
+			kills := 0 // in the middle of the passes
+			for limit := 40; ; limit *= 2 {
+				victim := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
+				victim.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s", victimVariable, index, limit, path))
+				out, err := victim.Output()
+				if err == nil {
+					if got, _, _ := strings.Cut(string(out), "\n"); got != want {
+						t.Errorf("killed and started again: %s, want %s", got, want)
+					}
+					break
+				}
+				var manifest struct {
+					Solutions map[string]struct{ Passes int }
+				}
+				text, err := os.ReadFile(filepath.Join(path, "manifest.json"))
+				if err == nil && json.Unmarshal(text, &manifest) == nil && manifest.Solutions["far"].Passes > 0 {
+					kills++
+				}
+			}
+			if kills == 0 {
+				t.Error("no kill came between the first pass and the last one")
+			}
 		})
 	}
 }
