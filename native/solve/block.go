@@ -196,7 +196,10 @@ func (block *Block) evaluateChoice(state int64, position, end int, reward float6
 	differences, hints := block.Operands[position+2:end], block.rangeHints[position+2:end]
 	ranges, values := block.Ranges, block.Values
 	sum, weightSum := reward, 0.0
-	minValue, maxValue := math.Inf(1), 0.0
+	extreme := math.Inf(1) // the least value of a target, or the greatest one if isUpper is true
+	if isUpper {
+		extreme = 0
+	}
 	hasSelfLoop := false
 	for i, difference := range differences {
 		if difference == 0 && !block.IsOneStep {
@@ -212,9 +215,13 @@ func (block *Block) evaluateChoice(state int64, position, end int, reward float6
 		weight, value := weights[i], values[targetRange.Offset+target-targetRange.First]
 		sum += weight * value
 		weightSum += weight
-		minValue, maxValue = min(minValue, value), max(maxValue, value)
+		if isUpper {
+			extreme = max(extreme, value)
+		} else {
+			extreme = min(extreme, value)
+		}
 	}
-	if weightSum == 0 || maxValue == 0 && reward == 0 {
+	if weightSum == 0 || isUpper && extreme == 0 && reward == 0 {
 		return 0, weightSum > 0
 	}
 	relErr := block.rounding.sumErr(len(differences) + 1)
@@ -225,7 +232,7 @@ func (block *Block) evaluateChoice(state int64, position, end int, reward float6
 		}
 		bound = block.rounding.roundDown(sum, relErr)
 		if reward == 0 { // the value is a mean of the values of the targets
-			bound = max(bound, minValue)
+			bound = max(bound, extreme)
 		}
 		return bound, true
 	}
@@ -235,7 +242,7 @@ func (block *Block) evaluateChoice(state int64, position, end int, reward float6
 	sum = max(sum, block.rounding.leastBound) // even if its products underflow
 	bound = block.rounding.roundUp(sum, relErr)
 	if reward == 0 {
-		bound = min(bound, maxValue)
+		bound = min(bound, extreme)
 	}
 	return bound, true
 }
