@@ -62,7 +62,7 @@ type group struct {
 	generators   []*permutation // permutations, and for each class the swaps of its first block with the others
 }
 
-// names finds the variables and actions of a program.
+// names has the slot of each variable of a program, and the number of each action, by name.
 type names struct{ variables, actions map[string]int }
 
 // newNames returns the names of a program.
@@ -77,7 +77,7 @@ func newNames(program *sema.Program) names {
 	return found
 }
 
-// newGroup reads the symmetry of a certificate. It is an error if it names what the program does not have, or if a map is no permutation.
+// newGroup reads the symmetry of a certificate. It is an error if a variable or action is not in the program, or if a map is not a permutation.
 func newGroup(program *sema.Program, symmetry *certificate.Symmetry) (*group, error) {
 	result, names := &group{}, newNames(program)
 	for i, class := range symmetry.Classes {
@@ -158,8 +158,8 @@ func lookUp(numbers map[string]int, names []string, kind string) ([]int, error) 
 	return found, nil
 }
 
-// canonical replaces a valuation by another one of its orbit: the blocks of each class are sorted, and then the least of the images under the permutations is
-// taken until none is less. If the permutations form a group, or there are none, all states of an orbit give the same valuation.
+// canonical replaces a valuation by another one of its orbit. It sorts the blocks of each class. Then it replaces the valuation by its least image under the
+// permutations, until no image is less. If there are no permutations, or only permutations that form a group, all states of an orbit give the same valuation.
 func (group *group) canonical(state []int32) {
 	for _, blocks := range group.classes {
 		local := make([][]int32, len(blocks))

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckProperty checks that a property has the same value in the program and in the model: its state formulas, labels and rewards are invariant
-// under the permutations, its operators depend only on the values of states and not on their number, and the rewards of the model are those of the program.
+// under the permutations, its operators do not depend on how many states have a value (as filter(count, ...) does), and the rewards of the model are those of the program.
 // The labels and the reward structures are those of program, which may have more than the program of the quotient, such as the labels of a properties file.
 func (q *Quotient) CheckProperty(program *sema.Program, property sema.Expr) error {
 	var failed error
@@ -63,7 +63,7 @@ func (q *Quotient) checkCosts(program *sema.Program, costs []sema.Cost) error {
 	return nil
 }
 
-// checkRewardOf checks a reward structure: it is invariant, and the model has its rewards. A negative index is none, or the number of steps.
+// checkRewardOf checks a reward structure: it is invariant, and the model has its rewards. A negative index stands for no reward structure, or for the number of steps.
 func (q *Quotient) checkRewardOf(program *sema.Program, index int) error {
 	if index < 0 || q.isRewardSafe[index] {
 		return nil

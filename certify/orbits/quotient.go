@@ -14,7 +14,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Quotient is a model that was checked to be the quotient of a program.
+// Quotient is the model of a certificate, after NewQuotient has checked that it is the quotient of a program.
 type Quotient struct {
 	*automorphisms
 	*interpreter
@@ -45,7 +45,7 @@ func NewQuotient(ctx context.Context, program *sema.Program, symmetry *certifica
 		automorphisms: automorphisms, interpreter: newInterpreter(program), program: program, group: group, model: model, states: states,
 		index: make(map[string]int, model.NumStates()), isRewardSafe: map[int]bool{},
 	}
-	if err := quotient.indexStates(); err != nil {
+	if err := quotient.indexStates(ctx); err != nil {
 		return nil, err
 	}
 	if err := quotient.checkInitial(); err != nil {
@@ -55,13 +55,16 @@ func NewQuotient(ctx context.Context, program *sema.Program, symmetry *certifica
 }
 
 // indexStates computes the canonical valuation of each listed state. It is an error if two states are in the same orbit, or a value is out of range.
-func (q *Quotient) indexStates() error {
+func (q *Quotient) indexStates(ctx context.Context) error {
 	program := q.program
 	for s := range q.model.NumStates() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		state := slices.Clone(q.states(s))
 		for slot, value := range state {
 			if variable := &program.Vars[slot]; value < variable.Low || value > variable.High {
-				return fmt.Errorf("state %d: the value %d of %s is out of range", s, value, variable.Name)
+				return fmt.Errorf("state %d: the value of %s is %d, want %d to %d", s, variable.Name, value, variable.Low, variable.High)
 			}
 		}
 		key := q.key(state)
@@ -92,7 +95,7 @@ func (q *Quotient) representative(state []int32) (int, error) {
 	return 0, fmt.Errorf("no listed state is in the orbit of %s", description)
 }
 
-// checkInitial checks that the initial states of the model are those that stand for the initial states of the program.
+// checkInitial checks that the initial states of the model are the representatives of the initial states of the program.
 func (q *Quotient) checkInitial() error {
 	initial := certificate.NewBits(q.model.NumStates())
 	err := q.initialStates(func(state []int32) error {
@@ -149,7 +152,7 @@ func (d distribution) add(target int, weight *big.Rat) {
 	d[target].Add(d[target], weight)
 }
 
-// text returns a text that is equal for equal distributions only.
+// text returns the same text for two distributions exactly if they are equal.
 func (d distribution) text() string {
 	var parts []string
 	for target, weight := range d {

@@ -7,7 +7,7 @@ import (
 	"tilecheck/certify/certificate"
 )
 
-// discountedPlaces is the number of binary places of the values of a discounted reward, unless there are few states.
+// discountedPlaces is the number of binary places to which the values of a discounted reward are rounded. Small problems use maxFractionPlaces instead.
 const discountedPlaces = 200
 
 // DiscountedValues returns the lower and the upper bounds of the discounted reward of the first To steps. Each backward step computes r(c) + d *

@@ -104,8 +104,9 @@ func boundsOfShare(satisfied, violated float64) number {
 }
 
 // conditionalMaximum returns the maximal probability of a path formula under a condition, in an MDP. It uses the product of the model with two
-// automata. One accepts the paths that satisfy formula and condition, the other accepts the paths that violate the condition. The result is the
-// probability that the path ends where the first automaton can accept, given that it does not end where the second can.
+// automata: one for the paths that satisfy formula and condition, one for the paths that violate the condition. goal and excluded are the product
+// states from which some scheduler satisfies the first or the second almost surely. The result is the maximal probability of reaching goal, given that
+// excluded is not reached.
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently (2014).
 func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
@@ -159,7 +160,7 @@ func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal,
 }
 
 // pairProduct returns the product of the model with the automata of two winning regions. The product has a start state for each state of the
-// domain.
+// domain (the states where values are needed).
 func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pairState], error) {
 	var starts []pairState
 	for s := range e.domain().All() {
@@ -259,7 +260,7 @@ type pairState struct {
 type pairMemory struct{ regions []*winningRegion }
 
 // State returns the state of the model.
-func (m pairMemory) State(pair pairState) uint32 { return pair.state }
+func (memory pairMemory) State(pair pairState) uint32 { return pair.state }
 
 // Step returns the state of the product after a transition to a state of the model: target, and the next state of each of the two automata.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
@@ -364,8 +365,8 @@ func (e *evaluation) newConditionedChain(objective *logic.Objective) (*condition
 type continuingMemory struct{ automatonMemory }
 
 // Absorbing reports whether the automaton has rejected.
-func (m continuingMemory) Absorbing(pair productState) bool {
-	return m.automaton.Class(pair.automatonState) == automata.Rejected
+func (memory continuingMemory) Absorbing(pair productState) bool {
+	return memory.automaton.Class(pair.automatonState) == automata.Rejected
 }
 
 // setConditionProbability computes, for each state of chain.product, the probability that the path satisfies the condition. It solves the product of

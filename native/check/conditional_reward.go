@@ -12,9 +12,9 @@ import (
 	"tilecheck/result"
 )
 
-// conditionalRewardOfMDP returns the minimal or maximal expected reward of an objective F in an MDP, under a condition `F b` or `a U b`. It is
-// infinite for a minimum if all schedulers under which the condition has a positive probability have an infinite reward, and for a maximum if some have,
-// or if their rewards have no upper bound.
+// conditionalRewardOfMDP returns the minimal or maximal expected reward of an objective F in an MDP, under a condition `F b` or `a U b`,
+// over the schedulers under which the condition has a positive probability. The minimum is infinite if all of them have an infinite reward. The maximum is
+// infinite if one of them has, or if their rewards have no upper bound.
 func (e *evaluation) conditionalRewardOfMDP(objective *logic.Objective, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	condition := logic.PathOf(objective.Condition)
 	switch {
@@ -107,8 +107,8 @@ func (e *evaluation) rewardGivenCondition(memory conditionMemory, start, structI
 	return problem, nil
 }
 
-// setPendingCosts sets the costs of the choices of a product state in which neither the condition nor the target is decided: their rewards, as
-// multiples of problem.Unit.
+// setPendingCosts sets the costs of the choices of a product state whose path has satisfied neither the condition nor the target: their rewards, as
+// multiples of problem.Unit. The error is ErrManyRewards if a reward is more than maxUnits units.
 func setPendingCosts(problem *solve.RewardGivenGoal, product *sparse.Product[conditionPair], productState int, counted *cost) error {
 	first, end := product.Choices(productState)
 	for choice := first; choice < end; choice++ {

@@ -17,13 +17,12 @@ import (
 
 // quantile is the evaluation of quantile(...). A point has one coordinate for each bound, in units of its reward. The probability
 // is monotone in each coordinate, so the points at which it exceeds the threshold are the points above some minimal points. The
-// minimal points are found exactly: if an interval around a probability contains the threshold, the property is undecided.
+// minimal points are exact: if the bounds of a probability do not decide on which side of the threshold it is, the evaluation returns an error.
 type quantile struct {
 	evaluation *evaluation
 	operator   *logic.Formula
 	threshold  number
-	// aboveRelation is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
-	// if it has this relation to it.
+	// aboveRelation is > or >=. In this file, a probability is "above" or "exceeds" the threshold if it has this relation to it.
 	aboveRelation syntax.Op
 	// holdsAbove says whether the property holds above the threshold. If it is false, the property holds where the probability does not
 	// exceed the threshold.
@@ -49,7 +48,7 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 		return result.Value{}, nil, e.unsupportedError(formula.Expr, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
 	}
 	if e.onlyFairSchedulers() {
-		return result.Value{}, nil, e.unsupportedError(formula.Expr, "found quantile(...) and fair schedulers")
+		return result.Value{}, nil, e.unsupportedError(formula.Expr, "found quantile(...), which is not supported for fair schedulers")
 	}
 	expr := formula.Expr.(*sema.Quantile)
 	q, err := e.newQuantile(expr)

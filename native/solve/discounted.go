@@ -11,7 +11,7 @@ import (
 )
 
 // Discounted returns bounds on the extremal expected discounted reward of a DTMC or MDP.
-// The reward of step i, from 0 on, is multiplied by factor^i. factor is between 0 and 1.
+// The reward of step i, from 0 on, is multiplied by factor^i, where 0 < factor < 1.
 // Unless steps is Unbounded, only the first steps count.
 //
 // Source: Puterman (1994), sections 5.3 and 6.
