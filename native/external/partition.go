@@ -6,19 +6,19 @@ import (
 	"tilecheck/native/space/disk"
 )
 
-// minBlocks is the least number of blocks of a large space. If each stretch had a single block, passes would not use values of the same pass, and more passes
-// would be needed.
-const minBlocks = 4 * numStretches
+// blocksPerStretch is the least number of blocks of a stretch of a large space. If each stretch had a single block, passes would not use values of the same
+// pass, and more passes would be needed.
+const blocksPerStretch = 4
 
 // extraBytes is the memory that a block takes beside its values and transitions.
 type extraBytes struct{ perState, perChoice int64 }
 
-// partition divides the chunks into blocks, each of which needs at most memory bytes while it is solved. It returns the index of the first chunk of each
-// block.
-func partition(columns *disk.Columns, memory int64, extra extraBytes) ([]int, error) {
+// partition divides the chunks into at least minBlocks blocks, if there are as many chunks, each of which needs at most memory bytes while it is solved. It
+// returns the index of the first chunk of each block.
+func partition(columns *disk.Columns, memory int64, minBlocks int, extra extraBytes) ([]int, error) {
 	var firstChunks []int
 	block := growingBlock{extra: extra}
-	maxStates := columns.States/minBlocks + 1
+	maxStates := columns.States/int64(minBlocks) + 1
 	for chunk := range columns.Chunks {
 		if len(firstChunks) > 0 {
 			grown, err := block.withChunk(columns, chunk)

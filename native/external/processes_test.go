@@ -38,7 +38,7 @@ func TestProcesses(t *testing.T) {
 			t.Parallel()
 			question := walkQuestion(t, 3)
 			change(&question)
-			want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
+			want, err := question.as(1, 1).solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
 			if err != nil || want.Passes == 0 {
 				t.Fatalf("%+v, %v, want some passes", want, err)
 			}
@@ -65,18 +65,20 @@ func TestProcessesGoOnAfterInterrupts(t *testing.T) {
 			t.Parallel()
 			question := walkQuestion(t, 3)
 			variants()[name](&question)
-			want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
+			want, err := question.as(1, 1).solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			const count = 3
 			path := filepath.Join(t.TempDir(), "several")
+			ctxOfAll, stopAll := context.WithCancel(t.Context())
+			defer stopAll()
 			var all sync.WaitGroup
 			for index := 1; index <= count; index++ {
 				all.Go(func() {
 					random := rand.New(rand.NewPCG(3, uint64(index)))
 					for interrupts := 0; ; interrupts++ {
-						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(40*(1+interrupts/4)))*time.Millisecond)
+						ctx, cancel := context.WithTimeout(ctxOfAll, time.Duration(1+random.IntN(40*(1+interrupts/4)))*time.Millisecond)
 						got, err := question.as(index, count).solve(ctx, path, 1, 0)
 						cancel()
 						if errors.Is(err, context.DeadlineExceeded) {
@@ -84,6 +86,7 @@ func TestProcessesGoOnAfterInterrupts(t *testing.T) {
 						}
 						if err != nil || got != want {
 							t.Errorf("process %d after %d interrupts: %+v, %v, want %+v", index, interrupts, got, err, want)
+							stopAll() // the others would wait
 						}
 						t.Logf("process %d: %d interrupts", index, interrupts)
 						return
@@ -139,7 +142,7 @@ func TestProcessesGoOnAfterSIGKILL(t *testing.T) {
 		t.Run(fmt.Sprintf("process %d", index), func(t *testing.T) {
 			t.Parallel()
 			question := walkQuestion(t, 3)
-			bounds, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
+			bounds, err := question.as(1, 1).solve(t.Context(), filepath.Join(t.TempDir(), "one"), 2, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,7 @@ type solution struct {
 	RewardRelErr float64 `json:",omitempty"`
 	// Analysed says that the states whose values are known by the graph have marks.
 	Analysed bool
-	// Stretches is numStretches of the program that took the last step.
+	// Stretches is the number of ranges of successive blocks that a pass solves at the same time; see blocksOfStep.
 	Stretches int
 	// FirstChunks has the first chunk of each block.
 	FirstChunks []int
@@ -98,10 +98,8 @@ const (
 	donePhase  phase = "done"
 )
 
-// numStretches is the number of ranges of successive blocks that are solved at the same time, a block of each in a step. Each block reads the values that the
-// others had before the step, so results do not depend on the number of goroutines and processes. More stretches would give work to more of them, but need
-// more passes.
-const numStretches = 6
+// teamStretches is the number of stretches for processes that work together. More stretches would give work to more of them, but need more passes.
+const teamStretches = 6
 
 // blocksInMemory is the number of blocks that a process solves at the same time.
 const blocksInMemory = 2
@@ -241,9 +239,7 @@ func (solver *solver) readOrCreateState() error {
 		// and these bounds would then count as exact values. So add no marks.
 		solver.solution.Analysed = true
 	}
-	if solver.solution.Stretches != numStretches { // an old version of the program has taken other steps, so begin the pass again
-		solver.solution.Stretches, solver.solution.Step, solver.solution.Change, solver.solution.Raised = numStretches, 0, 0, false
-	}
+	solver.solution.Stretches = max(solver.solution.Stretches, 1) // an old version of the program recorded no number, and had one stretch
 	return nil
 }
 
@@ -258,7 +254,11 @@ func (solver *solver) createState() error {
 		extra.perState += 4 // the size of an entry of Block.FirstReward
 		extra.perChoice = 8
 	}
-	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksInMemory, extra)
+	stretches := 1
+	if solver.space.Directory.Process().Count > 0 {
+		stretches = teamStretches
+	}
+	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksInMemory, stretches*blocksPerStretch, extra)
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func (solver *solver) createState() error {
 		return err
 	}
 	solver.solution = solution{
-		Marks: marks, Stretches: numStretches, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
+		Marks: marks, Stretches: stretches, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
 		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
 	}
 	if solver.problem.StepBounded {
@@ -314,9 +314,12 @@ func (solver *solver) backwards() bool { return solver.columns.Forward >= solver
 // makePass updates all blocks once, and then decides what the next pass computes. After an interruption it continues with the first step of the pass that is
 // not recorded.
 func (solver *solver) makePass(initial int64) error {
-	numSteps := (len(solver.blocks) + numStretches - 1) / numStretches
-	for solver.solution.Step < numSteps {
-		if err := solver.takeStep(solver.blocksOfStep(solver.solution.Step)); err != nil {
+	for {
+		blocks := solver.blocksOfStep(solver.solution.Step)
+		if len(blocks) == 0 {
+			break
+		}
+		if err := solver.takeStep(blocks); err != nil {
 			return err
 		}
 	}
@@ -330,20 +333,25 @@ func (solver *solver) makePass(initial int64) error {
 	return solver.commit()
 }
 
-// blocksOfStep returns the blocks that a step of a pass updates at the same time, the next one of each stretch. Backward passes begin with the last block of
-// each stretch.
+// blocksOfStep returns the blocks that a step of a pass updates at the same time; none after the last step. The blocks form stretches of successive blocks. A
+// process that works alone has one stretch, and a step takes as many blocks of it as it can solve at the same time. Processes that work together have several,
+// and a step takes one block of each. All blocks of a step read the values before the step, so results do not depend on the number of goroutines, nor on that
+// of the processes that work together. Backward passes begin with the last block of each stretch.
 func (solver *solver) blocksOfStep(step int) []int {
+	count, length := solver.solution.Stretches, 1
+	if count == 1 {
+		length = blocksInMemory
+	}
 	var blocks []int
-	for stretch := range numStretches {
-		first, end := shard.Part{Index: stretch + 1, Count: numStretches}.Range(int64(len(solver.blocks)))
-		block := int(first) + step
-		if block >= int(end) {
-			continue
+	for stretch := range count {
+		first, end := shard.Part{Index: stretch + 1, Count: count}.Range(int64(len(solver.blocks)))
+		for i := step * length; i < min((step+1)*length, int(end-first)); i++ {
+			block := int(first) + i
+			if solver.backwards() {
+				block = int(end) - 1 - i
+			}
+			blocks = append(blocks, block)
 		}
-		if solver.backwards() {
-			block = int(end) - 1 - step
-		}
-		blocks = append(blocks, block)
 	}
 	return blocks
 }
@@ -622,7 +630,11 @@ func (solver *solver) reportProgress() {
 	if solver.options.Progress == nil {
 		return
 	}
-	statesDone := int64(solver.solution.Step*numStretches) * solver.columns.States / int64(len(solver.blocks))
+	blocksDone := 0
+	for step := range solver.solution.Step {
+		blocksDone += len(solver.blocksOfStep(step))
+	}
+	statesDone := int64(blocksDone) * solver.columns.States / int64(len(solver.blocks))
 	bounds := "lower bounds"
 	if solver.solution.Phase == upperPhase {
 		bounds = "upper bounds"

@@ -256,7 +256,10 @@ func (directory *Directory) removeOrCount(entry fs.DirEntry, isListed bool) erro
 	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir() && !belongsToTeam(entry.Name())
 	switch {
 	case atomicfile.IsPart(entry.Name()), isData && !isListed:
-		return os.Remove(directory.Path(entry.Name()))
+		if err := os.Remove(directory.Path(entry.Name())); !isMissing(err) { // another process may have renamed or removed the file since it was listed
+			return err
+		}
+		return nil
 	case !isData:
 		return nil
 	}
