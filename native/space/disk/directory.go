@@ -270,9 +270,10 @@ func (directory *Directory) removeOrCount(entry fs.DirEntry, isListed bool) erro
 	return err
 }
 
-// createFile creates a file. Writes to it are counted.
+// createFile creates a file, or opens it for writing from its beginning. Writes to it are counted. A file that exists is not truncated: a process that is
+// started again may take its part of a task a second time, and writes the same bytes while another process already reads the file.
 func (directory *Directory) createFile(name string) (*os.File, error) {
-	file, err := os.Create(directory.Path(name))
+	file, err := os.OpenFile(directory.Path(name), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, directory.writeError(err, 0)
 	}
