@@ -1,15 +1,14 @@
-package solve_test
+package solve
 
 import (
 	"math/big"
 	"testing"
 
-	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 )
 
-// TestExactEliminatesActions checks that a state is not solved which only a suboptimal choice reaches, although it is in the component of the wanted state.
-func TestExactEliminatesActions(t *testing.T) {
+// TestEliminateActions checks that a suboptimal choice is removed, and the state in the same component that only this choice reaches.
+func TestEliminateActions(t *testing.T) {
 	const start, detour, goal, trap, numStates = 0, 1, 2, 3, 4
 	third, twoThirds := big.NewRat(1, 3), big.NewRat(2, 3)
 	builder := sparse.NewBuilder(sparse.MDP)
@@ -33,15 +32,21 @@ func TestExactEliminatesActions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, goals := sparse.FullSet(numStates), sparse.SetOf(numStates, goal)
-	values, err := solve.Until(t.Context(), sparse.NewGraph(model), all, goals, solve.Max, solve.Options{Exact: true, Within: sparse.SetOf(numStates, start)})
+	opts := Options{Exact: true, Within: sparse.SetOf(numStates, start)}
+	system, err := newSystem(sparse.NewGraph(model), nil, Max, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := values.Exact[start]; !equal(got, twoThirds) {
-		t.Errorf("value of the wanted state %s, want 2/3", text(got))
+	system.isProbability, system.maybe = true, sparse.SetOf(numStates, start, detour)
+	system.values.setAll(sparse.SetOf(numStates, goal), 1)
+	if err := system.eliminateActions(t.Context(), opts, true); err != nil {
+		t.Fatal(err)
 	}
-	if got := values.Exact[detour]; got.Sign() != 0 {
-		t.Errorf("the state behind the suboptimal choice was solved: %s", text(got))
+	const optimal, suboptimal = 0, 1 // the choices of start
+	if !system.choices.Has(optimal) || system.choices.Has(suboptimal) {
+		t.Errorf("choices of start: optimal %t, suboptimal %t; want true, false", system.choices.Has(optimal), system.choices.Has(suboptimal))
+	}
+	if !system.maybe.Has(start) || system.maybe.Has(detour) {
+		t.Errorf("maybe states: start %t, detour %t; want true, false", system.maybe.Has(start), system.maybe.Has(detour))
 	}
 }
