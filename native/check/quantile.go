@@ -202,12 +202,12 @@ func (quantile *quantile) pointAbove(box []int) ([]int, error) {
 			return nil, err
 		case isAbove:
 			return point, nil
+		case units > maxUnits:
+			return nil, quantile.evaluation.unsupportedError(quantile.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		case units >= lastUnits && provesAbsence:
 			return nil, nil
 		case units >= lastUnits:
 			return nil, quantile.evaluation.unsupportedError(quantile.operator.Expr, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
-		case units > maxUnits:
-			return nil, quantile.evaluation.unsupportedError(quantile.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		}
 	}
 }

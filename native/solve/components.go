@@ -16,6 +16,14 @@ const maxUnlimitedStates = 10_000
 func (system *equationSystem) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
 	components := system.graph.Components(system.maybe, system.choices)
 	cyclicIDs := system.cyclicComponents(components)
+	isBounded := !math.IsInf(system.rounding.relErr, 1)
+	if system.isExact() && isBounded && system.nature == nil && system.maximizer == nil && system.hasChoicesInCycles(components, cyclicIDs) {
+		if err := system.eliminateActions(ctx, opts, canStayWithoutReward); err != nil {
+			return nil, err
+		}
+		components = system.graph.Components(system.maybe, system.choices)
+		cyclicIDs = system.cyclicComponents(components)
+	}
 	if canStayWithoutReward && system.graph.Kind == sparse.MDP && !cyclicIDs.Empty() {
 		if err := system.findEndComponents(ctx, components, cyclicIDs); err != nil {
 			return nil, err

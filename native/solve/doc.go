@@ -16,5 +16,5 @@
 // until, reward, steps, transient, budget, longrun, steady_state, markov_automaton, intervals and game. The
 // solvers of linear equations are in components (one strongly connected component after the other),
 // local_system (value iteration), elimination_solver, policy_iteration and bicgstab; the exact ones in
-// exact, exact_local_system and lifting.
+// exact, action_elimination, exact_local_system and lifting.
 package solve

@@ -355,12 +355,14 @@ func (lifting *lifting) valueOfDigits(digits [][]uint64, unknown int) *big.Int {
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big.Int) {
-	const minBits = 32 // the fraction belongs to the greatest quotient of the Euclidean algorithm, which must have more bits than this
+	// The fraction belongs to the greatest quotient of the Euclidean algorithm, which must have more than minBits bits. A quotient of more than certainBits
+	// bits is the greatest one, nearly always, and then the algorithm ends: a small denominator is found after few steps.
+	const minBits, certainBits = 32, 96
 	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(residue, modulus)
 	previousCoeff, coeff := new(big.Int), big.NewInt(1)
 	bestBits := minBits
 	quotient, product := new(big.Int), new(big.Int)
-	for remainder.Sign() != 0 {
+	for remainder.Sign() != 0 && bestBits <= certainBits {
 		quotient.QuoRem(previousRemainder, remainder, product)
 		if quotient.BitLen() > bestBits {
 			bestBits = quotient.BitLen()
