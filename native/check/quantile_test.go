@@ -67,6 +67,26 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+// TestQuantileBeyondCounting asks for a bound that exists, but is greater than the number of units that are counted. A threshold that no bound meets still has the
+// answer Infinity.
+func TestQuantileBeyondCounting(t *testing.T) {
+	const chain = `dtmc
+module m
+ s : [0..4] init 0;
+ [] s<3 -> (s'=s+1);
+ [] s=3 -> 0.5:(s'=3) + 0.5:(s'=4);
+endmodule
+rewards "r" s=0 : 1; s=1 : 1073741823; s=2 : 5; endrewards
+rewards "loop" s=3 : 1; endrewards`
+	for property, want := range map[string]string{
+		`quantile(B, P>=1 [ F{"r"}<=B s=3 ])`:    "?more than 1073741824 units",
+		`quantile(B, P>0.5 [ F{"r"}<=B s=3 ])`:   "?more than 1073741824 units",
+		`quantile(B, P>=1 [ F{"loop"}<=B s=4 ])`: "inf",
+	} {
+		checkStorm(t, chain, property, want)
+	}
+}
+
 // TestQuantileValues compares with the probabilities for all bounds up to a limit, in units of 1/7. The models have paths that never
 // reach the target, and choices that cost nothing.
 func TestQuantileValues(t *testing.T) {
