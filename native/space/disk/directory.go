@@ -256,10 +256,7 @@ func (directory *Directory) removeOrCount(entry fs.DirEntry, isListed bool) erro
 	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir() && !belongsToTeam(entry.Name())
 	switch {
 	case atomicfile.IsPart(entry.Name()), isData && !isListed:
-		if err := os.Remove(directory.Path(entry.Name())); !isMissing(err) { // another process may have renamed or removed the file since it was listed
-			return err
-		}
-		return nil
+		return removeIfThere(directory.Path(entry.Name())) // another process may have renamed or removed the file since it was listed
 	case !isData:
 		return nil
 	}
@@ -323,5 +320,13 @@ func (directory *Directory) removeFile(name string) error {
 		return err
 	}
 	directory.usedBytes.Add(-info.Size())
-	return os.Remove(directory.Path(name))
+	return removeIfThere(directory.Path(name))
+}
+
+// removeIfThere removes a file. It does nothing if the file does not exist.
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !isMissing(err) {
+		return err
+	}
+	return nil
 }

@@ -55,10 +55,7 @@ func (team *Team) lockName() string {
 func (directory *Directory) agree(model, digest string) error {
 	path := directory.Path(agreementName)
 	if !directory.team.isShared() {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return removeIfThere(path)
 	}
 	own := fmt.Sprintf("%d processes, %s, model %s, digest %s", directory.team.Process.Count, directory.team.Agreement, model, digest)
 	found, err := processes.Agree(path, directory.team.Process, []byte(own))
