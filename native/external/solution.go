@@ -70,7 +70,7 @@ type solution struct {
 	RewardRelErr float64 `json:",omitempty"`
 	// Analysed says that the states whose values are known by the graph have marks.
 	Analysed bool
-	// Stretches is the number of ranges of successive blocks that a pass solves at the same time; see blocksOfStep.
+	// Stretches is the number of ranges of successive blocks that a pass solves at the same time; see stepSize.
 	Stretches int
 	// FirstChunks has the first chunk of each block.
 	FirstChunks []int
@@ -333,15 +333,20 @@ func (solver *solver) makePass(initial int64) error {
 	return solver.commit()
 }
 
-// blocksOfStep returns the blocks that a step of a pass updates at the same time; none after the last step. The blocks form stretches of successive blocks. A
-// process that works alone has one stretch, and a step takes as many blocks of it as it can solve at the same time. Processes that work together have several,
-// and a step takes one block of each. All blocks of a step read the values before the step, so results do not depend on the number of goroutines, nor on that
-// of the processes that work together. Backward passes begin with the last block of each stretch.
-func (solver *solver) blocksOfStep(step int) []int {
-	count, length := solver.solution.Stretches, 1
-	if count == 1 {
-		length = blocksInMemory
+// stepSize returns the number of stretches, which are ranges of successive blocks, and the number of blocks of each stretch that a step takes. A process that
+// works alone has one stretch, and a step takes as many blocks of it as the process can solve at the same time. Processes that work together have several
+// stretches, and a step takes one block of each.
+func (solver *solver) stepSize() (stretches, length int) {
+	if stretches = solver.solution.Stretches; stretches == 1 {
+		return 1, blocksInMemory
 	}
+	return stretches, 1
+}
+
+// blocksOfStep returns the blocks that a step of a pass updates at the same time; none after the last step. They read the values before the step, so results
+// depend neither on the number of goroutines nor on the number of processes that work together. Backward passes begin with the last block of each stretch.
+func (solver *solver) blocksOfStep(step int) []int {
+	count, length := solver.stepSize()
 	var blocks []int
 	for stretch := range count {
 		first, end := shard.Part{Index: stretch + 1, Count: count}.Range(int64(len(solver.blocks)))
@@ -630,10 +635,8 @@ func (solver *solver) reportProgress() {
 	if solver.options.Progress == nil {
 		return
 	}
-	blocksDone := 0
-	for step := range solver.solution.Step {
-		blocksDone += len(solver.blocksOfStep(step))
-	}
+	stretches, length := solver.stepSize()
+	blocksDone := min(solver.solution.Step*stretches*length, len(solver.blocks))
 	statesDone := int64(blocksDone) * solver.columns.States / int64(len(solver.blocks))
 	bounds := "lower bounds"
 	if solver.solution.Phase == upperPhase {
