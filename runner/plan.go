@@ -65,7 +65,7 @@ func (p *Plan) Models() iter.Seq[sema.Valuation] {
 	}
 }
 
-// withoutParams removes the values of the parameters from a valuation.
+// withoutParams returns a valuation without the constants that stay open. It changes the valuation in place.
 func (p *Plan) withoutParams(valuation sema.Valuation) sema.Valuation {
 	return slices.DeleteFunc(valuation, func(constant sema.NamedValue) bool { return slices.Contains(p.Open(), constant.Name) })
 }

@@ -156,7 +156,7 @@ func (b stageBoard) tileCounts(from int) (counts uint64) {
 	return counts
 }
 
-// occupied returns which cells of rows 0 and 1 have tiles: bit 4r+c is for cell c of row r.
+// occupied returns the cells of rows 0 and 1 that have tiles, one bit for each: bit 4r+c for cell c of row r.
 func (b stageBoard) occupied() (pattern uint8) {
 	for cell := range 8 {
 		if b>>(4*cell)&15 != 0 {

@@ -173,8 +173,8 @@ func (b *stageBottoms) withSum(sum int) (first, end int32) {
 // boardSet is a set of boards of a stage. The occupied cells, and those of locked tiles, determine whether a board is in the set. So tops have a pattern,
 // which says for each set of occupied cells of the bottom whether the board is in the set.
 //
-// In a layer, the boards of the set with the same top have consecutive entries. The entry of a bottom is the one with the number
-// shifts[p*g+group]+number from the first, where p is the pattern of the top, and g the number of groups of bottoms.
+// In a layer, the boards of the set with the same top have consecutive entries. The board with bottom b is shifts[p*g+group]+b entries after the first of
+// them, where p is the pattern of the top, group is the group of b, and g is the number of groups of bottoms.
 type boardSet struct {
 	bottoms *stageBottoms
 	shifts  []int32

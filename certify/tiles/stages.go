@@ -219,7 +219,7 @@ func (k *stageChecker) checkBound() error {
 	}
 	k.Stages = len(k.stages)
 	k.line = stageHeaderLines + len(k.stages) + 1
-	if value := computed[0].firstTiles(); k.bound > uint64(value) {
+	if value := computed[0].startValue(); k.bound > uint64(value) {
 		return fmt.Errorf("the bound is %d, want at most %d, the value of the first stage", k.bound, value)
 	}
 	k.Lower = uint32(k.bound)
@@ -238,7 +238,8 @@ func (k *stageChecker) newTable(rules *stageRules, line *stageLine, later []*sta
 	return newStageTable(rules, line, k.maxExp, bottoms, later)
 }
 
-// greatestAfterMove returns half of the greatest sum of small tiles on a board of a stage after a move of an earlier one, or with the first tile.
+// greatestAfterMove returns the greatest sum of small tiles, halved, of the afterstates by which the game enters a stage: a move of an earlier stage, or the
+// first tile.
 func (k *stageChecker) greatestAfterMove(number int) int {
 	greatest := 2 // a first tile of 4
 	for _, earlier := range k.stages[max(0, number-stagesAhead):number] {

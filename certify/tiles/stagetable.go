@@ -48,13 +48,14 @@ type stageLayer struct {
 	values []uint32
 }
 
-// groupEntries says where the entries of the tops of a group are: those of a top are the next length ones from base+top*length.
+// groupEntries says where a layer has the entries of the tops of a group. Each top has length entries, one after the other; the first one is at
+// base+top*length, where top is the number of the top.
 type groupEntries struct {
 	base            int
 	length, pattern int32
 }
 
-// newStageTable makes the table of a stage without its values. later has the tables of the next stages.
+// newStageTable returns the table of a stage; compute computes its values. later has the tables of the next stages.
 func newStageTable(rules *stageRules, line *stageLine, maxExp int, bottoms *stageBottoms, later []*stageTable) (*stageTable, error) {
 	t := &stageTable{stageRules: rules, stageLine: line, maxExp: maxExp, bottoms: bottoms, countFrom: line.small}
 	if len(later) > 0 && later[0].continues {
@@ -237,8 +238,8 @@ func (t *stageTable) compute(ctx context.Context, workers, keep int, buffers *st
 	return nil
 }
 
-// firstTiles returns the mean value over the first two tiles, in the first stage.
-func (t *stageTable) firstTiles() uint32 {
+// startValue returns the value of the game: the mean over the first two tiles. The table must be that of the first stage.
+func (t *stageTable) startValue() uint32 {
 	total := uint64(0)
 	for row := range t.rows {
 		for col := range t.cols {

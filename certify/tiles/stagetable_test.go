@@ -125,8 +125,8 @@ func (e *everyBoard) afterMove(stage int, moved stageBoard, isDown bool) (best u
 	return best
 }
 
-// firstTiles returns the mean over the first two tiles.
-func (e *everyBoard) firstTiles() uint32 {
+// startValue returns the value of the game: the mean over the first two tiles.
+func (e *everyBoard) startValue() uint32 {
 	total := uint64(0)
 	for row := range e.rows {
 		for col := range e.cols {
@@ -200,7 +200,7 @@ func TestEveryBoard(t *testing.T) {
 		x := []struct{ rows, cols, maxExp, greatestSum int }{{2, 2, 5, 32}, {2, 3, 4, 24}, {3, 2, 4, 24}, {3, 3, 4, 16}, {2, 4, 4, 16}, {4, 2, 4, 16}}[i%6]
 		e := &everyBoard{stageRules: newStageRules(x.rows, x.cols), maxExp: x.maxExp, values: map[stagedCells]uint32{}}
 		e.stages = randomStages(random, x.cols, x.maxExp, x.greatestSum)
-		bound := e.firstTiles()
+		bound := e.startValue()
 		if _, err := CheckStages(t.Context(), strings.NewReader(e.certificate(bound)), 2); err != nil {
 			t.Fatalf("%s%v", e.certificate(bound), err)
 		}

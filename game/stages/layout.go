@@ -7,8 +7,8 @@ import "slices"
 //
 //	start of its upper half + number of its lower half
 //
-// Lower halves of equal sum have consecutive numbers. So boards that differ only in the lower half are neighbours, and after a new tile in the upper half
-// they still are.
+// Lower halves of equal sum have consecutive numbers. So the boards of a layer with the same upper half are consecutive. A new tile in the upper half takes
+// them to boards of another layer that are consecutive, too, in the same order.
 type layout struct {
 	*Stage
 	upper *halves

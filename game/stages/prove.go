@@ -63,7 +63,7 @@ func Prove(ctx context.Context, plan *Plan, options Options) (*Proof, error) {
 			boards += size
 		}
 	}
-	return &Proof{Plan: plan, Bound: s.firstTiles(), Boards: boards}, nil
+	return &Proof{Plan: plan, Bound: s.startValue(), Boards: boards}, nil
 }
 
 // release drops the values of the stages that no stage before this one leads to, except those of the first stage.
@@ -100,7 +100,7 @@ func (p *Plan) firstSource(stage int) int {
 	return stage
 }
 
-// greatestAfterMove returns the greatest layer of the boards of a stage after a move of another stage, or with the first tile.
+// greatestAfterMove returns the greatest layer of the afterstates by which the game enters a stage: a move of another stage, or the first tile.
 func (p *Plan) greatestAfterMove(stage int) (layer int) {
 	layer = halfValue(2) // the first tile is at most a 4
 	for source := range p.sources(stage) {
@@ -109,8 +109,8 @@ func (p *Plan) greatestAfterMove(stage int) (layer int) {
 	return min(layer, p.Stages[stage].Sum/2)
 }
 
-// firstTiles returns the mean value over the first two tiles, rounded down.
-func (s *solver) firstTiles() uint32 {
+// startValue returns the value of the game: the mean over the first two tiles, rounded down.
+func (s *solver) startValue() uint32 {
 	sum, cells := uint64(0), uint64(0)
 	first := s.stages[0]
 	for row := range s.shape.Rows {

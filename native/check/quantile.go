@@ -22,7 +22,7 @@ type quantile struct {
 	evaluation *evaluation
 	operator   *logic.Formula
 	threshold  number
-	// aboveRelation is > or >=. In this file, a probability is "above" or "exceeds" the threshold if it has this relation to it.
+	// aboveRelation is > or >=. Comments of this file say that a probability is above the threshold if it is in this relation to the threshold.
 	aboveRelation syntax.Op
 	// holdsAbove says whether the property holds above the threshold. If it is false, the property holds where the probability does not
 	// exceed the threshold.

@@ -7,10 +7,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// eliminateActions prepares an exact solution of an MDP with cycles: it removes the choices that are certainly not optimal, and the maybe states that the wanted
-// states then do not reach. Often, few cycles are left. canStayWithoutReward is as for solve.
+// eliminateActions makes the exact solution of an MDP with cycles smaller. It computes bounds of all values, removes the choices that these bounds prove not to
+// be optimal, and then removes the maybe states that the wanted states no longer reach. Often, few cycles are left. canStayWithoutReward is as for solve.
 //
-// A choice is not optimal if its value is worse than that of its state by proved bounds, because the value of an optimal choice equals that of its state.
+// An optimal choice has the value of its state. So a choice is not optimal if all values within its bounds are worse than all values within the bounds of its
+// state.
 //
 // Source: MacQueen, A test for suboptimal actions in Markovian decision problems (Operations Research 15, 1967).
 func (system *equationSystem) eliminateActions(ctx context.Context, opts Options, canStayWithoutReward bool) error {

@@ -283,7 +283,7 @@ func (t *translator) translateRewardBound(value *jsonValue, context *exprContext
 	if bound == nil {
 		return nil
 	}
-	return &syntax.CostBound{Word: "rew", Struct: t.structure(reward), Bound: bound, Span: value.Span}
+	return &syntax.CostBound{Word: "rew", Struct: t.structureOperand(reward), Bound: bound, Span: value.Span}
 }
 
 // translateTimeInterval translates a bound on time or rewards, or returns nil if it has no limits. PRISM's language has no open interval with two
@@ -412,7 +412,7 @@ func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) synt
 	if accumulate := value.get("accumulate"); accumulate != nil {
 		t.checkAccumulate(accumulate)
 	}
-	return &syntax.Reward{Struct: t.structure(t.findReward(value)), Threshold: t.queryThreshold(op), Path: path, Span: value.Span}
+	return &syntax.Reward{Struct: t.structureOperand(t.findReward(value)), Threshold: t.queryThreshold(op), Path: path, Span: value.Span}
 }
 
 // checkAccumulate aborts with an error unless value is a list of the words steps, time and exit. The word time is only allowed in a model with

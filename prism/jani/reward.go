@@ -227,8 +227,8 @@ func (t *translator) findReward(value *jsonValue) *reward {
 	return reward
 }
 
-// structure returns the operand of an operator that names a reward structure: its name or, if it has none, its number.
-func (t *translator) structure(reward *reward) syntax.Expr {
+// structureOperand returns the expression by which an R operator selects a reward structure: its name or, if it has none, its number.
+func (t *translator) structureOperand(reward *reward) syntax.Expr {
 	if !reward.isUnnamed {
 		return &syntax.Quoted{Name: reward.name, Span: reward.span}
 	}

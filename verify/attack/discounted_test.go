@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// discounted returns a DTMC or an MDP with questions about discounted rewards, which only Storm's dialect has.
+// discounted returns a random DTMC or MDP with questions about discounted rewards. It is read in Storm's dialect: PRISM's language has no discounts.
 func (r maker) discounted() *instance {
 	for {
 		kind, choices := "dtmc", 1

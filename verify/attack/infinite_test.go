@@ -27,7 +27,8 @@ type jump struct {
 	weight       *big.Rat
 }
 
-func (j jump) from(x int) int { return max(0, j.factor*x+j.plus) }
+// apply returns x after the update.
+func (j jump) apply(x int) int { return max(0, j.factor*x+j.plus) }
 
 // infiniteMDP is an MDP over all whole numbers from 0 on, whose choices, rewards and targets depend on the remainder of the number.
 type infiniteMDP struct {
@@ -107,7 +108,7 @@ func (r maker) infiniteSteps() *instance {
 					sum.Set(m.reward[s])
 				}
 				for _, j := range jumps {
-					sum.Add(sum, mul(j.weight, value(j.from(x), step+1)))
+					sum.Add(sum, mul(j.weight, value(j.apply(x), step+1)))
 				}
 				if best == nil {
 					best = sum

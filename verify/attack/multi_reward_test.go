@@ -76,7 +76,8 @@ func (m *system) pairsUntil(stop []bool) []pair {
 	return product.rewardPairs(product.sets["a"], func(c *chain) vector { return c.reachReward(product.sets["stopped"]) })
 }
 
-// multiRewardQuestion writes a question about the probability of a and a reward.
+// multiRewardQuestion returns a multi(...) property, and its answer, with one objective for the probability of reaching the label a and one for a reward. points
+// has the reward and the probability of each scheduler without randomization.
 func (r maker) multiRewardQuestion(objective string, points []pair) question {
 	var finite, byCost []pair // byCost has the probabilities first, and the negative of the rewards
 	for _, p := range points {
