@@ -48,7 +48,7 @@ type certificates struct {
 
 // quotientChecker is implemented by *orbits.Quotient.
 type quotientChecker interface {
-	CheckProperty(program *sema.Program, property sema.Expr) error
+	CheckProperty(ctx context.Context, program *sema.Program, property sema.Expr) error
 }
 
 // newCertificates returns an empty collection of certificates for properties of a state space. rewardOf returns the reward structure with an index. If
@@ -121,7 +121,7 @@ func (collected *certificates) prove(ctx context.Context, property *prove.Proper
 		return err
 	}
 	if collected.quotient != nil {
-		if err := collected.quotient.CheckProperty(property.Program, property.Expr); err != nil {
+		if err := collected.quotient.CheckProperty(ctx, property.Program, property.Expr); err != nil {
 			return err
 		}
 	}

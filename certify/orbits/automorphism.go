@@ -1,6 +1,7 @@
 package orbits
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -31,10 +32,10 @@ func newAutomorphisms(program *sema.Program, group *group) (*automorphisms, erro
 			return nil, err
 		}
 		if image.modules(program) != modules {
-			return nil, fmt.Errorf("%s does not map the commands of the model to themselves", generator.name)
+			return nil, fmt.Errorf("%s changes the commands of the model, want a permutation that maps each module to a module with the same commands", generator.name)
 		}
 		if image.expr(program.Init) != result.original.expr(program.Init) {
-			return nil, fmt.Errorf("%s changes the formula of the initial states", generator.name)
+			return nil, fmt.Errorf("%s changes the formula of the initial states, want a permutation that keeps it", generator.name)
 		}
 	}
 	return result, nil
@@ -46,7 +47,7 @@ func checkSupported(program *sema.Program) error {
 	case program.Type != syntax.DTMC && program.Type != syntax.CTMC && program.Type != syntax.MDP:
 		return fmt.Errorf("symmetry is checked for a dtmc, a ctmc or an mdp, found %v", program.Type)
 	case program.System != nil:
-		return fmt.Errorf("symmetry is not checked for a model with a system block")
+		return fmt.Errorf("symmetry is not checked for a system block, want the parallel composition of all modules")
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func checkVariables(program *sema.Program, p *permutation) error {
 	for slot := range program.Vars {
 		variable, image := &program.Vars[slot], &program.Vars[p.variable(slot)]
 		if variable.Type != image.Type || variable.IsBounded != image.IsBounded || variable.Low != image.Low || variable.High != image.High || variable.Init != image.Init {
-			return fmt.Errorf("%s: the variables %s and %s have different declarations", p.name, variable.Name, image.Name)
+			return fmt.Errorf("%s maps %s to %s, want a variable with the same type, range and initial value", p.name, variable.Name, image.Name)
 		}
 	}
 	return nil
@@ -106,11 +107,14 @@ func (reader *reader) rewards(structure *sema.RewardStruct) term {
 	return reader.multiset("rewards", items)
 }
 
-// checkExpr returns an error unless the generators preserve the value of a state formula in all states.
-func (a *automorphisms) checkExpr(expr sema.Expr) error {
+// checkExpr returns an error unless the generators preserve the value of a state formula in all states. name is for errors.
+func (a *automorphisms) checkExpr(ctx context.Context, name string, expr sema.Expr) error {
 	for _, image := range a.images {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if image.expr(expr) != a.original.expr(expr) && !a.isEqualEverywhere(expr, image.permutation) {
-			return fmt.Errorf("%s changes a formula of the property", image.permutation.name)
+			return fmt.Errorf("%s changes %s, want the same value in each state and its image", image.permutation.name, name)
 		}
 	}
 	return nil
@@ -120,7 +124,7 @@ func (a *automorphisms) checkExpr(expr sema.Expr) error {
 func (a *automorphisms) checkRewards(structure *sema.RewardStruct) error {
 	for _, image := range a.images {
 		if image.rewards(structure) != a.original.rewards(structure) {
-			return fmt.Errorf("%s changes the rewards %q", image.permutation.name, structure.Name)
+			return fmt.Errorf("%s changes the rewards %q, want the same rewards in each state and its image", image.permutation.name, structure.Name)
 		}
 	}
 	return nil

@@ -2,7 +2,7 @@
 // claims about the whole model, whose states are never built.
 //
 //	quotient, err := orbits.NewQuotient(ctx, program, symmetry, model, states)
-//	err = quotient.CheckProperty(program, property)
+//	err = quotient.CheckProperty(ctx, program, property)
 //
 // It shares no code with package symmetry, which finds symmetries, or with the explorer: it needs the syntax tree of the program and the evaluation of
 // expressions in fractions only.

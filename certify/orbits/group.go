@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 )
 
@@ -37,18 +38,18 @@ func (p *permutation) action(action int) int {
 }
 
 // check returns an error unless the images are a permutation of the variables and one of the actions.
-func (p *permutation) check() error {
+func (p *permutation) check(program *sema.Program) error {
 	isImage := make([]bool, len(p.variables))
 	for _, image := range p.variables {
 		if isImage[image] {
-			return fmt.Errorf("%s maps two variables to one", p.name)
+			return fmt.Errorf("%s maps two variables to %s, want one", p.name, program.Vars[image].Name)
 		}
 		isImage[image] = true
 	}
 	isActionImage := map[int]bool{}
 	for _, image := range p.actions {
 		if _, ok := p.actions[image]; !ok || isActionImage[image] {
-			return fmt.Errorf("%s does not permute the actions", p.name)
+			return fmt.Errorf("%s maps two actions to %s, want one", p.name, program.Actions[image])
 		}
 		isActionImage[image] = true
 	}
@@ -92,14 +93,14 @@ func newGroup(program *sema.Program, symmetry *certificate.Symmetry) (*group, er
 			slot, isKnown := names.variables[from]
 			image, isImageKnown := names.variables[to]
 			if !isKnown || !isImageKnown {
-				return nil, fmt.Errorf("%s: found %q to %q, want variables of the model", added.name, from, to)
+				return nil, fmt.Errorf("%s: found a map of %q to %q, want variables of the model", added.name, from, to)
 			}
 			added.variables[slot] = image
 		}
 		result.permutations, result.generators = append(result.permutations, added), append(result.generators, added)
 	}
 	for _, generator := range result.generators {
-		if err := generator.check(); err != nil {
+		if err := generator.check(program); err != nil {
 			return nil, err
 		}
 	}
@@ -121,13 +122,13 @@ func (group *group) addClass(program *sema.Program, names names, class certifica
 		}
 		for _, slot := range slots {
 			if isTaken[slot] {
-				return fmt.Errorf("the variable %s is in two blocks, or twice in one", program.Vars[slot].Name)
+				return fmt.Errorf("the variable %s is in two blocks, or twice in one, want it once", program.Vars[slot].Name)
 			}
 			isTaken[slot] = true
 		}
 		blocks, actions = append(blocks, slots), append(actions, blockActions)
 		if len(slots) != len(blocks[0]) || len(blockActions) != len(actions[0]) {
-			return fmt.Errorf("block %d has %d variables and %d actions, the first block %d and %d", i, len(slots), len(blockActions), len(blocks[0]), len(actions[0]))
+			return fmt.Errorf("block %d has %s and %s, want %d and %d as in block 0", i, noun.Count(len(slots), "variable"), noun.Count(len(blockActions), "action"), len(blocks[0]), len(actions[0]))
 		}
 	}
 	for i := 1; i < len(blocks); i++ {
@@ -151,7 +152,7 @@ func lookUp(numbers map[string]int, names []string, kind string) ([]int, error) 
 	for _, name := range names {
 		number, ok := numbers[name]
 		if !ok {
-			return nil, fmt.Errorf("the model has no %s %q", kind, name)
+			return nil, fmt.Errorf("found the %s %q, want one of the model", kind, name)
 		}
 		found = append(found, number)
 	}

@@ -3,7 +3,6 @@ package orbits
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -31,7 +30,7 @@ type Quotient struct {
 // for a property.
 func NewQuotient(ctx context.Context, program *sema.Program, symmetry *certificate.Symmetry, model *certificate.Model, states func(index int) []int32) (*Quotient, error) {
 	if kind := strings.ToLower(program.Type.String()); string(model.Kind) != kind {
-		return nil, fmt.Errorf("the certificate has %s, the model is %s", noun.WithArticle(string(model.Kind)), noun.WithArticle(kind))
+		return nil, fmt.Errorf("found %s in the certificate, want %s as in the model", noun.WithArticle(string(model.Kind)), noun.WithArticle(kind))
 	}
 	group, err := newGroup(program, symmetry)
 	if err != nil {
@@ -48,7 +47,7 @@ func NewQuotient(ctx context.Context, program *sema.Program, symmetry *certifica
 	if err := quotient.indexStates(ctx); err != nil {
 		return nil, err
 	}
-	if err := quotient.checkInitial(); err != nil {
+	if err := quotient.checkInitial(ctx); err != nil {
 		return nil, err
 	}
 	return quotient, quotient.checkChoices(ctx)
@@ -69,7 +68,7 @@ func (q *Quotient) indexStates(ctx context.Context) error {
 		}
 		key := q.key(state)
 		if other, ok := q.index[key]; ok {
-			return fmt.Errorf("the states %d and %d are in one orbit", other, s)
+			return fmt.Errorf("the states %d and %d are in one orbit, want one state of each orbit", other, s)
 		}
 		q.index[key] = s
 	}
@@ -88,27 +87,35 @@ func (q *Quotient) key(state []int32) string {
 
 // representative returns the listed state in the orbit of a valuation, which it overwrites.
 func (q *Quotient) representative(state []int32) (int, error) {
-	description := fmt.Sprint(state)
+	var values []string
+	for slot, value := range state {
+		values = append(values, fmt.Sprint(q.program.Vars[slot].Name, "=", value))
+	}
 	if s, ok := q.index[q.key(state)]; ok {
 		return s, nil
 	}
-	return 0, fmt.Errorf("no listed state is in the orbit of %s", description)
+	return 0, fmt.Errorf("found no state in the orbit of (%s), want one", strings.Join(values, ", "))
 }
 
 // checkInitial checks that the initial states of the model are the representatives of the initial states of the program.
-func (q *Quotient) checkInitial() error {
+func (q *Quotient) checkInitial(ctx context.Context) error {
 	initial := certificate.NewBits(q.model.NumStates())
-	err := q.initialStates(func(state []int32) error {
+	err := q.initialStates(ctx, func(state []int32) error {
 		s, err := q.representative(state)
 		if err == nil {
 			initial.Add(s)
 		}
 		return err
 	})
-	if err == nil && !slices.Equal(initial, q.model.Initial) {
-		err = errors.New("the initial states differ from those of the model")
+	if err != nil {
+		return fmt.Errorf("initial states: %w", err)
 	}
-	return err
+	for s := range q.model.NumStates() {
+		if q.model.Initial.Has(s) != initial.Has(s) {
+			return fmt.Errorf("state %d: whether it is initial is %v, want %v", s, q.model.Initial.Has(s), initial.Has(s))
+		}
+	}
+	return nil
 }
 
 // checkChoices checks the choices of all listed states, and that all listed states are reachable.
@@ -136,7 +143,7 @@ func (q *Quotient) checkChoices(ctx context.Context) error {
 		}
 	}
 	if s := slices.Index(isReached, false); s >= 0 {
-		return fmt.Errorf("state %d is not reachable", s)
+		return fmt.Errorf("state %d is not reachable, want reachable states only", s)
 	}
 	return nil
 }
@@ -176,10 +183,17 @@ func (q *Quotient) checkState(s int) error {
 	for c := first; c < end; c++ {
 		found = append(found, q.modelDistribution(s, c).text())
 	}
-	slices.Sort(wanted)
-	slices.Sort(found)
-	if !slices.Equal(slices.Compact(wanted), slices.Compact(found)) {
-		return errors.New("its transitions are not those of the model")
+	return compareChoices(found, wanted)
+}
+
+// compareChoices returns an error unless two sets of choices are equal. Choices are texts, as distribution.text returns them.
+func compareChoices(found, wanted []string) error {
+	for _, texts := range [...]*[]string{&found, &wanted} {
+		slices.Sort(*texts)
+		*texts = slices.Compact(*texts)
+	}
+	if !slices.Equal(found, wanted) {
+		return fmt.Errorf("found the choices %q, want %q, where a choice lists its successors with their weights", found, wanted)
 	}
 	return nil
 }

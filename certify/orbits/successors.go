@@ -1,7 +1,8 @@
 package orbits
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
 	"math/big"
 
@@ -98,12 +99,12 @@ func (interpreter *interpreter) choiceOf(command *sema.Command, state []int32) (
 	result := choice{action: command.Action, weight: new(big.Rat)}
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		weight, err := fraction(update.Prob, state)
+		weight, err := interpreter.fraction(update.Prob, state)
 		if err != nil {
 			return result, err
 		}
 		if update.ProbHigh != nil || weight.Sign() < 0 {
-			return result, fmt.Errorf("%s:%v: found an interval or a negative weight", interpreter.program.File, update.Pos)
+			return result, fmt.Errorf("%s:%v: found an interval or a negative weight, want a weight of at least 0", interpreter.program.File, update.Pos)
 		}
 		if weight.Sign() == 0 {
 			continue
@@ -122,7 +123,7 @@ func (interpreter *interpreter) choiceOf(command *sema.Command, state []int32) (
 	isProbability := interpreter.program.Type != syntax.CTMC
 	switch {
 	case result.weight.Sign() == 0:
-		return result, fmt.Errorf("%s:%v: all weights are 0", interpreter.program.File, command.Pos)
+		return result, fmt.Errorf("%s:%v: found weights that are all 0, want a positive one", interpreter.program.File, command.Pos)
 	case isProbability && result.weight.Cmp(big.NewRat(1, 1)) != 0:
 		return result, fmt.Errorf("%s:%v: the probabilities sum to %v, want 1", interpreter.program.File, command.Pos, result.weight.RatString())
 	}
@@ -130,7 +131,7 @@ func (interpreter *interpreter) choiceOf(command *sema.Command, state []int32) (
 }
 
 // fraction returns the value of an expression, which must be a fraction.
-func fraction(expr sema.Expr, state []int32) (*big.Rat, error) {
+func (interpreter *interpreter) fraction(expr sema.Expr, state []int32) (*big.Rat, error) {
 	value, isExact, err := sema.EvalExact(expr, state)
 	switch {
 	case err != nil:
@@ -138,7 +139,7 @@ func fraction(expr sema.Expr, state []int32) (*big.Rat, error) {
 	case value.Type == sema.Int:
 		return big.NewRat(int64(value.Int), 1), nil
 	case !isExact || value.Rat == nil:
-		return nil, errors.New("found a number that is no fraction")
+		return nil, fmt.Errorf("%s:%v: found a number that is not a fraction, want a fraction", interpreter.program.File, expr.Pos())
 	}
 	return value.Rat, nil
 }
@@ -188,7 +189,7 @@ func (b branch) apply(program *sema.Program, target, state []int32) error {
 	copy(target, state)
 	for slot, value := range b.values {
 		if variable := &program.Vars[slot]; value < variable.Low || value > variable.High {
-			return fmt.Errorf("the value %d of %s is outside of %d..%d", value, variable.Name, variable.Low, variable.High)
+			return fmt.Errorf("found the value %d of %s, want %d to %d", value, variable.Name, variable.Low, variable.High)
 		}
 		target[slot] = value
 	}
@@ -199,7 +200,7 @@ func (b branch) apply(program *sema.Program, target, state []int32) error {
 const maxInitialValuations = 1 << 22
 
 // initialStates calls visit for each initial state of the program.
-func (interpreter *interpreter) initialStates(visit func(state []int32) error) error {
+func (interpreter *interpreter) initialStates(ctx context.Context, visit func(state []int32) error) error {
 	program := interpreter.program
 	if program.Init == nil {
 		state := make([]int32, len(program.Vars))
@@ -215,13 +216,13 @@ func (interpreter *interpreter) initialStates(visit func(state []int32) error) e
 	var failed error
 	isComplete := forValuations(program, slots, maxInitialValuations, func(state []int32) bool {
 		holds, _, err := sema.EvalExact(program.Init, state)
-		if failed = err; err == nil && holds.Bool {
+		if failed = cmp.Or(ctx.Err(), err); failed == nil && holds.Bool {
 			failed = visit(append([]int32(nil), state...))
 		}
 		return failed == nil
 	})
 	if !isComplete {
-		return errors.New("the variables have too many values for the search for initial states")
+		return fmt.Errorf("the variables have more than %d valuations, want at most as many for the search for initial states", maxInitialValuations)
 	}
 	return failed
 }
@@ -241,7 +242,7 @@ func (interpreter *interpreter) reward(structure *sema.RewardStruct, state []int
 			}
 			continue
 		}
-		value, err := fraction(item.Value, state)
+		value, err := interpreter.fraction(item.Value, state)
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// parse returns the program of a text.
-func parse(t *testing.T, text string) *sema.Program {
+// parse returns the model and the program of a text.
+func parse(t *testing.T, text string) (*sema.Model, *sema.Program) {
 	t.Helper()
 	tree, err := syntax.ParseModelOf(syntax.Storm, "m.prism", []byte(text))
 	if err != nil {
@@ -24,7 +24,7 @@ func parse(t *testing.T, text string) *sema.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return program
+	return model, program
 }
 
 // formula is a random formula of x, y and z as a text; swapped has x and y exchanged, and the operands of commutative operators in another order.
@@ -80,7 +80,7 @@ func TestTerms(t *testing.T) {
 		if r.IntN(2) == 0 { // small formulas are often equal by chance
 			first, second = randomFormula(r, 0), randomFormula(r, 0)
 		}
-		program := parse(t, fmt.Sprintf("dtmc module m x : [0..2]; y : [0..2]; z : [0..2]; endmodule\nlabel \"a\" = %s;\nlabel \"b\" = %s;\nlabel \"c\" = %s;\n", first.text, first.swapped, second.text))
+		_, program := parse(t, fmt.Sprintf("dtmc module m x : [0..2]; y : [0..2]; z : [0..2]; endmodule\nlabel \"a\" = %s;\nlabel \"b\" = %s;\nlabel \"c\" = %s;\n", first.text, first.swapped, second.text))
 		swap := identity(program)
 		swap.variables[0], swap.variables[1] = 1, 0
 		shared := &terms{map[string]int{}}
@@ -132,7 +132,7 @@ func TestAutomorphisms(t *testing.T) {
 		{fmt.Sprintf(pair, "ctmc", "", "true", "", "true", "module c z : bool; [] true -> x+2*y+1:(z'=!z); endmodule"), false},
 		{fmt.Sprintf(pair, "ctmc", "", "true", "", "true", "module c z : bool; [go] true -> (z'=!z); endmodule module d w : bool; [go] x=0 -> (w'=!w); endmodule"), false},
 	} {
-		program := parse(t, test.text)
+		_, program := parse(t, test.text)
 		swap := identity(program)
 		swap.variables[0], swap.variables[1] = 1, 0
 		_, err := newAutomorphisms(program, &group{generators: []*permutation{swap}})

@@ -210,7 +210,7 @@ func (e *environment) isModelFile(name string) bool {
 }
 
 // confirmModel checks that certificates are about the model of --model and about its properties. It stores a difference as the error of the
-// result.
+// result. If the context ends, the error is ctx.Err().
 func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate.File, results []certify.Result, job runner.Job) ([]certify.Result, error) {
 	for i := range results {
 		if !slices.Contains(job.Props, results[i].Property) {
@@ -219,7 +219,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	}
 	space, props, err := c.spaceAndProperties(ctx, job, certificates.Symmetry)
 	if err != nil {
-		if _, _, modelErr := load.Model(ctx, job); modelErr != nil { // the error is in the model, not in the properties
+		if _, _, modelErr := load.Model(ctx, job); modelErr != nil || ctx.Err() != nil { // the error is not in the properties
 			return nil, err
 		}
 		for i := range results {
@@ -239,7 +239,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	for i, err := range prove.Confirm(certificates, space, props) {
 		results[i].Err = cmp.Or(results[i].Err, modelDifference, symmetryErrs[i], err)
 	}
-	return results, nil
+	return results, ctx.Err()
 }
 
 // spaceAndProperties returns the state space of the job's model, with fractions as weights, and the properties of the job. If a certificate claims a symmetry, the space

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"tilecheck/certify"
 	"tilecheck/certify/certificate"
 	"tilecheck/native/load"
 	"tilecheck/native/prove"
@@ -109,6 +112,40 @@ func TestCertify(t *testing.T) {
 		code, out, errs := tilecheck(context.Background(), append([]string{"certify"}, strings.Fields(tt.args)...)...)
 		if code != tt.code || !strings.Contains(out+errs, tt.want) {
 			t.Errorf("certify %s: exit code %d, want %d and %q:\n%s%s", tt.args, code, tt.code, tt.want, out, errs)
+		}
+	}
+}
+
+// endingContext is a context that ends when it is asked for its error once more than remaining allows.
+type endingContext struct {
+	context.Context
+	remaining atomic.Int64
+}
+
+func (ctx *endingContext) Err() error {
+	if ctx.remaining.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCertifyInterrupted checks that an interrupt at any time is an error of certify --model, and not only a reason why a claim is not proven.
+func TestCertifyInterrupted(t *testing.T) {
+	text := certificateOf(t, die, 0, 10, func(state []int32) bool { return state[1] == 6 })
+	file, err := certificate.Read(t.Context(), strings.NewReader(text), certificate.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Symmetry = &certificate.Symmetry{}
+	for allowed := int64(0); ; allowed++ {
+		ctx := &endingContext{Context: t.Context()}
+		ctx.remaining.Store(allowed)
+		results, err := (&certifyCmd{}).confirmModel(ctx, file, []certify.Result{{Property: file.Claims[0].Property}}, runner.Job{File: "m.prism", Model: []byte(die)})
+		if err == nil && results[0].Err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("interrupted after %d questions: found the errors %v and %v, want that of the context", allowed, err, results[0].Err)
 		}
 	}
 }

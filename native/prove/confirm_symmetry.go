@@ -23,7 +23,7 @@ func ConfirmSymmetry(ctx context.Context, file *certificate.File, space *explici
 		claimErr := err
 		for _, property := range props {
 			if claimErr == nil && property.Text == file.Claims[i].Property {
-				claimErr = quotient.CheckProperty(property.Program, property.Expr)
+				claimErr = quotient.CheckProperty(ctx, property.Program, property.Expr)
 			}
 		}
 		if claimErr != nil {
