@@ -4,23 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
 
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/runner"
 )
-
-// record is an answer in the JSON of the command.
-type record struct {
-	Property     string
-	Value        any
-	Lower, Upper any
-	Fraction     string
-	Error        *struct{ Class, Message string }
-}
 
 // command asks the program: with bounds, fractions or proofs, and about files that it exported.
 func (a *attack) command(i *instance) {
@@ -61,63 +52,32 @@ func (a *attack) judgeJSON(i *instance, args []string, areStates bool) {
 	run := exec.CommandContext(a.Context(), a.program, args...)
 	run.Stderr = &stderr
 	out, _ := run.Output() // the status says that a property was refused
-	var report struct{ Results []record }
+	var report struct{ Results []result.Record }
 	if err := json.Unmarshal(out, &report); err != nil || len(report.Results) != len(i.questions) {
 		a.alarm(i, "", "%q: %v\n%s%s", args, err, out, stderr.Bytes())
 		return
 	}
-	for k, answer := range report.Results {
+	for k := range report.Results {
 		q := &i.questions[k]
-		if answer.Error != nil {
-			isUndecided := areStates && answer.Error.Class == string(result.NonConverge)
-			if answer.Error.Class != string(result.Unsupported) && !isUndecided {
-				a.alarm(i, q.text, "%q: %v", args, *answer.Error)
-			}
-			a.refused(i, q.text, answer.Error.Message)
+		verdict, err := report.Results[k].Verdict()
+		if err != nil {
+			a.alarm(i, q.text, "%q: %v", args, err)
 			continue
 		}
-		if wrong := q.want.contradictsRecord(&answer); wrong != "" {
+		if failure := verdict.Err; failure != nil {
+			isUndecided := areStates && failure.Class == result.NonConverge
+			if failure.Class != result.Unsupported && !isUndecided {
+				a.alarm(i, q.text, "%q: %v", args, failure)
+			}
+			a.refused(i, q.text, failure.Message)
+			continue
+		}
+		if wrong := q.want.contradicts(verdict, &runner.Job{}); wrong != "" {
 			a.alarm(i, q.text, "%q: %s, want %v", args, wrong, q.want)
 			continue
 		}
 		a.answers[[2]string{i.kind, a.mode}]++
 	}
-}
-
-// contradictsRecord says what is wrong in an answer; empty for nothing.
-func (want *answer) contradictsRecord(answer *record) string {
-	wrong := fmt.Sprintf("found %v %v [%v, %v]", answer.Value, answer.Fraction, answer.Lower, answer.Upper)
-	if want.isBool {
-		if answer.Value != want.truth {
-			return wrong
-		}
-		return ""
-	}
-	low, high := numberOf(answer.Lower), numberOf(answer.Upper)
-	if x, ok := new(big.Rat).SetString(answer.Fraction); ok {
-		low, high = x, x
-	}
-	value := fmt.Sprint(answer.Value)
-	switch {
-	case want.infinite && value != "+Inf" && value != "Infinity" && value != "inf":
-		return wrong
-	case want.infinite:
-		return ""
-	case low == nil && high == nil: // a whole number without bounds
-		low, high = numberOf(answer.Value), numberOf(answer.Value)
-	}
-	if low == nil || high == nil || low.Cmp(want.upper) > 0 || high.Cmp(want.lower) < 0 {
-		return wrong
-	}
-	return ""
-}
-
-// numberOf returns a number of JSON as the float64 that it stands for; nil if it is none.
-func numberOf(x any) *big.Rat {
-	if number, ok := x.(float64); ok {
-		return new(big.Rat).SetFloat64(number)
-	}
-	return nil
 }
 
 // buildProgram compiles the program for the mode that runs it, if the test runs for long enough.
