@@ -164,8 +164,8 @@ func TestClockRegionsPRISM(t *testing.T) {
 	}
 	games := bridge.PRISM(tool, bridge.Options{Limits: runner.Limits{Time: time.Minute}, Args: []string{"-ptamethod", "games"}})
 	seed := needs.Number(t, "TILECHECK_SEED", uint64(time.Now().UnixNano()))
-	compared, unanswered, first := 0, 0, needs.Number(t, "TILECHECK_FIRST", 0)
-	for i := first; i < first+needs.Number(t, "TILECHECK_MODELS", 3); i++ {
+	compared, unanswered := 0, 0
+	for i := range needs.AllModels(t, 3) {
 		model := wild.TimedOpen(seed, i, 6)
 		readsClock := func(property string) bool { return strings.Contains(property, "&") } // PRISM refuses these
 		properties := slices.DeleteFunc(model.Props, readsClock)

@@ -167,8 +167,7 @@ func (c *tally) notProven(v *result.Verdict) string {
 // TestPlainModels compares every mode with the fractions of models that have
 // ordinary numbers, TestExtremeModels of models with numbers such as 1e-400 and
 // 1.7e308, and TestHostileModels of models that are written to mislead doubles.
-// TILECHECK_SEED is another seed, TILECHECK_MODELS another number of models, and
-// TILECHECK_FULL three and TILECHECK_LONG a hundred times as many.
+// TILECHECK_SEED is another seed; TILECHECK_FULL makes eight and TILECHECK_LONG a thousand times as many models.
 func TestPlainModels(t *testing.T)   { testModels(t, hostile.Plain, 80) }
 func TestExtremeModels(t *testing.T) { testModels(t, hostile.Extreme, 80) }
 func TestHostileModels(t *testing.T) { testModels(t, hostile.Hostile, 200) }
@@ -181,10 +180,8 @@ func testModels(t *testing.T, level hostile.Level, models uint64) {
 		models = needs.Some(2 * models)
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
-	first := needs.Number(t, "TILECHECK_FIRST", 0)
-	models = needs.Number(t, "TILECHECK_MODELS", models)
 	count := tally{map[string]int{}, map[string]int{}, map[string]int{}}
-	for i := first; i < first+models; i++ {
+	for i := range needs.AllModels(t, models) {
 		m := hostile.New(seed, i, level)
 		qs := m.Queries(6)
 		for _, mode := range hostileModes() {

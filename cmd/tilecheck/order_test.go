@@ -110,7 +110,7 @@ func TestArrangement(t *testing.T) {
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
 	values, failures := 0, 0
-	for i := range needs.Number(t, "TILECHECK_MODELS", models) {
+	for i := range needs.AllModels(t, models) {
 		m := wild.New(seed, i, 10)
 		bad := "rewards \"bad\" x0=0 : 2; x0>0 : 0-x0; endrewards\nrewards \"none\" true : 1/x0; endrewards\n"
 		text, block, found := strings.Cut(m.Text, "\ninit ")

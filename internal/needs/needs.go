@@ -310,11 +310,17 @@ func Some[N int | uint64](n N) N {
 	return max(n/20, min(n, 1))
 }
 
-// Models returns the numbers of the random models of a test: Some(n) of them from 0 on. TILECHECK_MODELS is another number of models, and TILECHECK_FIRST
-// the number of the first one, for models that no run has tried.
+// Models returns the numbers of the random models of a test, as AllModels does, but of Some(n) models.
 func Models(tb testing.TB, n uint64) iter.Seq[uint64] {
 	tb.Helper()
-	first, count := Number(tb, "TILECHECK_FIRST", 0), Number(tb, "TILECHECK_MODELS", Some(n))
+	return AllModels(tb, Some(n))
+}
+
+// AllModels returns the numbers of n random models: from 0 on. TILECHECK_MODELS is another number of models, and TILECHECK_FIRST
+// the number of the first one, for models that no run has tried.
+func AllModels(tb testing.TB, n uint64) iter.Seq[uint64] {
+	tb.Helper()
+	first, count := Number(tb, "TILECHECK_FIRST", 0), Number(tb, "TILECHECK_MODELS", n)
 	return func(yield func(uint64) bool) {
 		for number := first; number < first+count && yield(number); number++ {
 		}
