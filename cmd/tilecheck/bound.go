@@ -29,7 +29,7 @@ type boundCmd struct {
 	Workers     int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Explore N times more, each time with the best moves known so far." default:"3" want:"[0,]" placeholder:"N"`
 	Stages      []int         `help:"Prove in stages, without a strategy: each makes one more of these tiles, the first without locked tiles, the second with one, and so on." want:"[2,32768]" placeholder:"TILES"`
-	Slack       []int         `rare:"" help:"With --stages: how much the sum of the other tiles may exceed the tile to make, for each number of locked tiles; even." want:"[0,4096]" default:"32" placeholder:"N,..."`
+	Slack       []int         `rare:"" help:"With --stages: how much the sum of the other tiles may exceed the tile to make, for each number of locked tiles; even. It counts all locked tiles, --stages those in row 0." want:"[0,4096]" default:"32" placeholder:"N,..."`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.1." placeholder:"FILE" file:"in"`

@@ -83,7 +83,7 @@ const (
 )
 
 // NewPlan returns a plan that makes the tile 2^maxExp from smaller ones, the units. With n locked tiles in row 0, the unit is 2^units[n], but not larger
-// than the last locked tile. Two equal locked tiles are merged at once. With n locked tiles, the sum of the small tiles may exceed the unit by slack[n]: a
+// than the last locked tile. Two equal locked tiles are merged at once. With n locked tiles in both rows together, the sum of the small tiles may exceed the unit by slack[n]: a
 // greater slack gives a better bound and takes more time. The last elements of units and slack hold for all greater n, too. The error names the argument
 // that is not valid.
 //
