@@ -242,7 +242,7 @@ func (model *exploredModel) check(ctx context.Context, property *checkedProperty
 	case model.export != nil:
 		verdict = model.checkAndExport(ctx, checked)
 	case model.outputs.Witness != nil:
-		verdict = model.checkAndWitness(ctx, checked)
+		verdict, _ = model.checkAndWitness(ctx, checked)
 	default:
 		verdict = model.checker.Check(ctx, checked)
 	}

@@ -20,28 +20,35 @@ import (
 const maxWitness = 1_000_000
 
 // checkAndWitness checks a property and adds its witnesses to the verdict. If there is no witness, a warning says why. If the context has ended,
-// the verdict has an error.
-func (model *exploredModel) checkAndWitness(ctx context.Context, property *check.Property) result.Verdict {
+// the verdict has an error. scheduler attains the value; it is nil if the model or the property has none, and can be nil for other reasons.
+func (model *exploredModel) checkAndWitness(ctx context.Context, property *check.Property) (verdict result.Verdict, scheduler *check.Scheduler) {
 	reach, verdict, err := model.checker.Reach(ctx, property)
+	if reach != nil {
+		scheduler = reach.Scheduler
+	}
 	if err == nil {
 		err = model.addWitnesses(ctx, reach, &verdict)
 	}
 	if err == nil || verdict.Err != nil {
-		return verdict
+		return verdict, scheduler
 	}
 	if ctx.Err() != nil {
-		return unfinished(verdict, model.missingOutputNote(&verdict), check.Failure(err, property.File, property.Pos))
+		return unfinished(verdict, model.missingOutputNote(&verdict), check.Failure(err, property.File, property.Pos)), nil
 	}
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), noWitness+check.Failure(err, property.File, property.Pos).Message)
-	return verdict
+	return verdict, scheduler
 }
 
 // checkWitnessAndExport checks a property, adds its witnesses to the verdict, and writes its scheduler to a file. The paths of the witnesses
 // belong to this scheduler.
 func (model *exploredModel) checkWitnessAndExport(ctx context.Context, property *check.Property) result.Verdict {
-	explained := model.checkAndWitness(ctx, property)
+	explained, foundScheduler := model.checkAndWitness(ctx, property)
 	if explained.Err != nil {
 		return explained
+	}
+	if foundScheduler != nil {
+		err := model.writeScheduler(ctx, property, foundScheduler, &explained)
+		return withoutScheduler(property, explained, err)
 	}
 	verdict := model.checkAndExport(ctx, property)
 	verdict.Witnesses = explained.Witnesses

@@ -24,6 +24,8 @@ type Reach struct {
 	Negated bool
 	// Choices is a scheduler that attains the value, as in Scheduler; nil for a Markov chain.
 	Choices [][]uint32
+	// Scheduler is what [Checker.Scheduler] returns for the property; nil for a Markov chain.
+	Scheduler *Scheduler
 	// From is the initial state with the extremal value: with several initial states, the least for a
 	// minimum and the greatest for a maximum.
 	From int
@@ -62,7 +64,7 @@ func (checker *Checker) Reach(ctx context.Context, property *Property) (*Reach, 
 		reach.Negated = !reach.Negated
 	}
 	if model.space.Model().Kind == sparse.MDP {
-		reach.Choices = request.choices
+		reach.Choices, reach.Scheduler = request.choices, request.scheduler()
 	}
 	reach.From = request.extremalInitialState(operator, model.space.Model())
 	if err := reach.setBound(operator.Threshold); err != nil {

@@ -44,7 +44,7 @@ func (checker *Checker) Scheduler(ctx context.Context, property *Property) (*Sch
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
 	case request.controller != nil:
-		return &Scheduler{Space: request.space, Controller: request.controller}, verdict, nil
+		return request.scheduler(), verdict, nil
 	case operator.Kind == logic.Objectives || operator.Kind == logic.Lexicographic:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "found objectives that no scheduler meets together")
 	case request.choices == nil && operator.Kind == logic.Reward && operator.Objective.Form == logic.ZeroUnlessReached:
@@ -54,7 +54,7 @@ func (checker *Checker) Scheduler(ctx context.Context, property *Property) (*Sch
 	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "a scheduler that counts so many steps is too large")
 	}
-	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
+	return request.scheduler(), verdict, nil
 }
 
 // checkWithScheduler evaluates a property, and records a scheduler of its operator. The request has the scheduler.
@@ -160,6 +160,14 @@ type schedulerRequest struct {
 	isInOperator bool     // the operator is being evaluated
 	untilFormula *Reach   // the until formula of the operator, if it has one
 	values       *numbers // the values of an operator P
+}
+
+// scheduler returns the scheduler that was recorded.
+func (request *schedulerRequest) scheduler() *Scheduler {
+	if request.controller != nil {
+		return &Scheduler{Space: request.space, Controller: request.controller}
+	}
+	return &Scheduler{Space: request.space, Choices: request.choices}
 }
 
 // beginRecording starts to record schedulers if the caller of the evaluation asked for the scheduler of this operator. The caller must call end

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -463,6 +464,9 @@ func TestSchedulerChoices(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", tt.property, err)
 				continue
+			}
+			if reach, _, err := c.Reach(t.Context(), properties(t, m.Program(), tt.property)[0]); err == nil && !slices.EqualFunc(reach.Scheduler.Choices, x.Choices, slices.Equal) {
+				t.Errorf("%s with %s: Reach found the scheduler %v, Scheduler %v", tt.property, kind, reach.Scheduler.Choices, x.Choices)
 			}
 			if len(x.Choices) != len(tt.want) {
 				t.Errorf("%s with %s: %d steps, want %d", tt.property, kind, len(x.Choices), len(tt.want))
