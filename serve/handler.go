@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,9 +10,11 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"tilecheck/game/solve"
@@ -213,6 +216,9 @@ func (h *API) read(question io.Reader, target any) error {
 	if !utf8.Valid(body) { // the decoder would silently replace bytes
 		return badf("the request is not UTF-8")
 	}
+	if escape := halfOfPair(body); escape != "" { // so would it replace this
+		return badf("found %s in the request, half of a surrogate pair, want both halves", escape)
+	}
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(target); err != nil {
@@ -222,6 +228,38 @@ func (h *API) read(question io.Reader, target any) error {
 		return badf("there is something behind the object of the request")
 	}
 	return nil
+}
+
+// halfOfPair returns the first Unicode escape in a JSON text, such as \ud800, that is half of a surrogate pair without the other half. It returns "" if there
+// is none.
+func halfOfPair(text []byte) string {
+	for {
+		start := bytes.IndexByte(text, '\\')
+		if start < 0 {
+			return ""
+		}
+		text = text[start:]
+		switch first := escaped(text); {
+		case !utf16.IsSurrogate(first):
+			text = text[min(2, len(text)):]
+		case utf16.DecodeRune(first, escaped(text[6:])) == utf8.RuneError:
+			return string(text[:6])
+		default:
+			text = text[12:]
+		}
+	}
+}
+
+// escaped returns the character of the Unicode escape with which a text begins, or 0 if it begins with something else.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	code, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(code)
 }
 
 // errBusy says that too many requests are waiting.

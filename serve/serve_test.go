@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -376,6 +377,27 @@ func TestRequestEncoding(t *testing.T) {
 	text, outcome := answerTo(t, New(Options{}), "save", "{\"path\":\"m.prism\",\"text\":\"caf\xe9\"}")
 	if outcome != Malformed || !strings.Contains(text, "not UTF-8") {
 		t.Errorf("%d %s", outcome, text)
+	}
+}
+
+// A request with half of a surrogate pair is refused, too: the decoder would replace it by U+FFFD, and save would write that.
+func TestRequestHalfOfPair(t *testing.T) {
+	for text, isRefused := range map[string]bool{
+		`\ud800`: true, `\uD83D`: true, `\ude00`: true, `\ude00\ud83d`: true, `\ud83d\n\ude00`: true, `\ud83d\ude00\udfff`: true, `\\\ud800`: true, `\ud83d\\ude00`: true,
+		`\ud83d\ude00`: false, `\\ud800`: false, `\ufffd`: false, `\u00e9`: false, `ud800`: false, `\\`: false,
+	} {
+		h, dir, path, version := savedIn(t, "dtmc")
+		answer, outcome := answerTo(t, h, "save", fmt.Sprintf(`{"path":%q,"text":"%s","version":%q}`, path, text, version))
+		now, err := os.ReadFile(filepath.Join(dir, "m.prism"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch isKept := string(now) == "dtmc"; {
+		case isRefused && (outcome != Malformed || !isKept || !strings.Contains(answer, "half of a surrogate pair")):
+			t.Errorf("%s: found %d %s and the file %q, want it refused", text, outcome, answer, now)
+		case !isRefused && (outcome != Answered || isKept):
+			t.Errorf("%s: found %d %s and the file %q, want it saved", text, outcome, answer, now)
+		}
 	}
 }
 
