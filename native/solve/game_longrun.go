@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoStrategies says that no pair of strategies was found whose values prove each other optimal.
-var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two sides")
+var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two sides, which fractions need; without --exact there is an interval")
 
 // maxLongRunSteps limits the steps of value iteration for long-run averages.
 const maxLongRunSteps = 1 << 20

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 )
@@ -159,7 +161,7 @@ func (reader *reader) formatError(line string) error {
 	if strings.HasPrefix(line, "# Transitions") || strings.HasPrefix(line, "# Reward") {
 		return errors.New("found the induced chain of a scheduler, want its choices: check --export-scheduler FILE.json writes them")
 	}
-	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(reader.varIndex))
+	return fmt.Errorf("found %.60q, want the values of %s or the number of a state, and then its action or the number of its choice: such as (0,true)=move, 17=move or 17=1", line, noun.Count(len(reader.varIndex), "variable"))
 }
 
 // readNumberedLine reads a line that begins with the number of a state. The choice is given by its action, as in `17=move`, or by its index
@@ -208,7 +210,7 @@ func parseValue(word string) (int32, error) {
 func (reader *reader) readJSON(ctx context.Context, file string, text []byte) error {
 	var entries []jsonEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: found no list of states with choices, want one in Storm's JSON format: %w", file, err)
 	}
 	if len(entries) == 0 {
 		return fmt.Errorf("%s: found an empty list, want an entry for each state", file)
@@ -312,7 +314,7 @@ func (reader *reader) valuationOf(state map[string]json.RawMessage) ([]int32, er
 	for name, variable := range reader.varIndex {
 		value, err := parseValue(string(state[name]))
 		if err != nil {
-			return nil, fmt.Errorf("found no value of %s", name)
+			return nil, fmt.Errorf("found no value of %s, want a number, true or false", name)
 		}
 		valuation[variable] = value
 	}
@@ -363,15 +365,18 @@ func (reader *reader) setChoiceByAction(s int, action string) error {
 func (reader *reader) choiceWithAction(s int, action string) (int, error) {
 	model := reader.space.Model()
 	var matches []int
+	var actions []string
 	first, end := model.Choices(s)
 	for choice := first; choice < end; choice++ {
-		if reader.actionName(model, choice) == action {
+		name := reader.actionName(model, choice)
+		if actions = append(actions, name); name == action {
 			matches = append(matches, choice)
 		}
 	}
 	switch {
 	case len(matches) == 0:
-		return 0, fmt.Errorf("state %s has no action %.60q", reader.stateText(s), action)
+		slices.Sort(actions)
+		return 0, fmt.Errorf("state %s has no action %.60q, want one of %q", reader.stateText(s), action, slices.Compact(actions))
 	case len(matches) > 1 && action == "":
 		return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", reader.stateText(s))
 	case len(matches) > 1:

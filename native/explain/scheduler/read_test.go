@@ -48,8 +48,8 @@ func TestReadErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"(0)=":     "state (x=0) has several choices without an action",
 		"\n(1)=a":  "f:2:1: state (x=1) has several choices with action a",
-		"(1)=c":    `state (x=1) has no action "c"`,
-		"1=c":      `state (x=1) has no action "c"`,
+		"(1)=c":    `state (x=1) has no action "c", want one of ["a" "b"]`,
+		"1=c":      `state (x=1) has no action "c", want one of ["a" "b"]`,
 		"(1)=1":    `state (x=1) has no action "1"`,
 		"4=0":      "found state 4, the model has 0 to 3",
 		"-1=0":     "found state -1",
@@ -58,17 +58,17 @@ func TestReadErrors(t *testing.T) {
 		"1=0\n1=1": "f:2:1: found two choices of state (x=1)",
 		"(1),2=a":  "this list does not say how the memory",
 		"1,2=1":    "this list does not say how the memory",
-		"(1,1)=a":  "want a state of 1 variables",
-		"hello":    "want a state of 1 variables",
-		"x=1":      "want a state of 1 variables",
+		"(1,1)=a":  "want the values of 1 variable or the number of a state",
+		"hello":    "want the values of 1 variable or the number of a state",
+		"x=1":      "want the values of 1 variable or the number of a state",
 		"(y)=a":    `found the value "y"`,
 		`[{"s": {"x": 1}, "c": [{"labels": ["a"]}]}]`:         "entry 0: state (x=1) has several choices with action a",
 		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}], "m": 0}]`: "with a memory",
 		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}, {}]}]`:     "found 2 choices",
-		`[{"s": {"z": 1}, "c": [{"labels": ["b"]}]}]`:         "found no value of x",
+		`[{"s": {"z": 1}, "c": [{"labels": ["b"]}]}]`:         "found no value of x, want a number, true or false",
 		`[{"s": {"x": 77}, "c": [{"labels": ["b"]}]}]`:        "f: no state of the file (1) is a reachable state of the model",
 		"(77)=a\n(78)=a": "f: no state of the file (2) is a reachable state of the model",
-		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}], "x": 1}, ]`: "f: ",
+		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}], "x": 1}, ]`: "f: found no list of states with choices",
 	} {
 		if _, err := scheduler.Read(t.Context(), "f", []byte(text), x.Space); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: found %v, want %s", text, err, want)
