@@ -105,7 +105,7 @@ func resolveConstants(resolver *resolver, constants []*constant) {
 			resolver.semanticError(constant.declaration.Value, "definition of constant %q is not constant", constant.name)
 		}
 		if !isCastable(constant.valueType, constant.def.Type()) {
-			resolver.typeError(constant.declaration.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.valueType.String()))
+			resolver.typeError(constant.declaration.Value, "type mismatch in definition of constant %q: %s", constant.name, resolver.valueMismatch(constant.def, constant.valueType))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func resolveInitialValue(resolver *resolver, variable *variable) {
 		resolver.semanticError(declaration, "cannot specify initial value for a clock")
 	}
 	if valueType := variable.init.Type(); valueType != Invalid && !isCastable(variable.valueType, valueType) {
-		resolver.typeError(declaration.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.valueType.String()))
+		resolver.typeError(declaration.Init, "initial value of variable %q does not match: %s", variable.name, resolver.valueMismatch(variable.init, variable.valueType))
 	}
 }
 
@@ -155,10 +155,10 @@ func checkRange(resolver *resolver, variable *variable) {
 		resolver.semanticError(declaration.Low, "integer range upper bound %q is not constant", syntax.ExprString(declaration.High))
 	}
 	if valueType := variable.low.Type(); valueType != Int && valueType != Invalid {
-		resolver.typeError(declaration.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(declaration.Low), typeMismatch(variable.low, "int"))
+		resolver.typeError(declaration.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(declaration.Low), resolver.valueMismatch(variable.low, Int))
 	}
 	if valueType := variable.high.Type(); valueType != Int && valueType != Invalid {
-		resolver.typeError(declaration.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(declaration.High), typeMismatch(variable.high, "int"))
+		resolver.typeError(declaration.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(declaration.High), resolver.valueMismatch(variable.high, Int))
 	}
 }
 
@@ -300,7 +300,7 @@ func (c *checker) checkAssignedType(resolver *resolver, update *syntax.Update, a
 			resolver.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
 		}
 	case !isCastable(variable.valueType, valueType):
-		resolver.typeError(assignment.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.valueType.String()))
+		resolver.typeError(assignment.Value, "type error in update to variable %q: %s", variable.name, resolver.valueMismatch(resolved.Value, variable.valueType))
 	}
 }
 

@@ -83,7 +83,7 @@ func (r *resolver) outsideModules() *resolver {
 //
 // Source: Storm's ExpressionEvaluator::asInt.
 func (r *resolver) truncate(expr Expr) Expr {
-	if expr == nil || !r.model.truncates || expr.Type() != Double || !isIntQuotient(expr) {
+	if expr == nil || !r.model.truncates || !isTruncatable(expr) {
 		return expr
 	}
 	pos := expr.Pos()
@@ -92,6 +92,9 @@ func (r *resolver) truncate(expr Expr) Expr {
 	isNotNegative := &Binary{Base{Bool, pos}, syntax.OpGe, expr, zero}
 	return &Cond{Base{Int, pos}, isNotNegative, roundedBy(FuncFloor), roundedBy(FuncCeil)}
 }
+
+// isTruncatable reports whether Storm's dialect converts an expression to an int where the language requires an int.
+func isTruncatable(expr Expr) bool { return expr.Type() == Double && isIntQuotient(expr) }
 
 // isIntQuotient reports whether an expression consists of ints, + - * /, min, max and ?: only.
 func isIntQuotient(expr Expr) bool {
@@ -131,6 +134,15 @@ func (r *resolver) typeError(node syntax.Node, format string, args ...any) {
 // typeMismatch returns the end of a type error message, "found ... of type ..., want ...".
 func typeMismatch(found Expr, want string) string {
 	return fmt.Sprintf("found %s of type %s, want %s", describe(found), found.Type(), want)
+}
+
+// valueMismatch returns the end of a type error message about an expression that resolver.truncate was given. It says whether Storm's dialect accepts the expression.
+func (r *resolver) valueMismatch(found Expr, want Type) string {
+	mismatch := typeMismatch(found, want.String())
+	if want == Int && r.model.dialect == syntax.PRISM && isTruncatable(found) {
+		return mismatch + "; Storm's dialect accepts it (--dialect storm)"
+	}
+	return mismatch
 }
 
 // describe returns a description of an expression for error messages.
