@@ -10,7 +10,7 @@ import (
 // readDRN translates the model of a job if it is a DRN file with parameters. If a property has Storm's operator T, it adds the reward structure of this
 // operator.
 func readDRN(job *Job) (tree *syntax.Model, isDRN bool, err error) {
-	if !drn.HasParameters(job.Model) {
+	if !drn.HasFunctions(job.Model) {
 		return nil, false, nil
 	}
 	if tree, err = drn.Read(job.File, job.Model); err == nil && job.UsesOperatorT() {

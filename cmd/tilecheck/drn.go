@@ -11,12 +11,12 @@ import (
 	"tilecheck/prism/drn"
 )
 
-// namesStates reports whether a name on the command line means files of a state space. A DRN file with parameters is a model.
-func namesStates(name string) bool { return named.Is(name) && !hasParameters(name) }
+// namesStates reports whether a name on the command line means files of a state space. A DRN file with functions of parameters is a model.
+func namesStates(name string) bool { return named.Is(name) && !hasFunctions(name) }
 
-// hasParameters reports whether a name is that of a DRN file with parameters. It reads the beginning of the file only, and ignores errors: whoever reads
+// hasFunctions reports whether a name is that of a DRN file with functions. It reads the beginning of the file only, and ignores errors: whoever reads
 // the file reports them.
-func hasParameters(name string) bool {
+func hasFunctions(name string) bool {
 	zipSuffix := named.Zip(name)
 	if filepath.Ext(strings.TrimSuffix(name, zipSuffix)) != ".drn" {
 		return false
@@ -37,5 +37,5 @@ func hasParameters(name string) bool {
 	}
 	const preambleSize = 1 << 16
 	beginning, _ := io.ReadAll(io.LimitReader(text, preambleSize))
-	return drn.HasParameters(beginning)
+	return drn.HasFunctions(beginning)
 }

@@ -17,23 +17,22 @@ type builder struct {
 // model returns the model of the states that were read.
 func (reader *reader) model() (*syntax.Model, error) {
 	builder := &builder{reader: reader, variable: "x"}
-	for slices.ContainsFunc(reader.parameters, func(parameter *syntax.Ident) bool { return parameter.Name == builder.variable }) {
+	for slices.ContainsFunc(reader.Parameters, func(parameter *syntax.Ident) bool { return parameter.Name == builder.variable }) {
 		builder.variable += "_"
 	}
 	if err := builder.nameChoices(); err != nil {
 		return nil, err
 	}
-	model := &syntax.Model{File: reader.file, Items: []syntax.Item{&syntax.TypeDecl{Type: reader.modelType, Span: at(reader.typePos)}}}
-	for _, parameter := range reader.parameters {
+	model := &syntax.Model{File: reader.Source.Name, Items: []syntax.Item{&syntax.TypeDecl{Type: reader.Type, Span: at(reader.TypePos)}}}
+	for _, parameter := range reader.Parameters {
 		model.Items = append(model.Items, &syntax.ConstDecl{Type: syntax.ConstDouble, HasType: true, Name: parameter, Span: parameter.Span})
 	}
 	model.Items = append(model.Items, builder.module())
-	for i, name := range reader.rewardNames {
+	for i, name := range reader.RewardNames {
 		model.Items = append(model.Items, builder.rewards(i, name))
 	}
-	labels, err := builder.labels()
-	model.Items = append(model.Items, labels...)
-	return model, err
+	model.Items = append(model.Items, builder.labels()...)
+	return model, nil
 }
 
 // at returns the empty span at a position.
@@ -49,7 +48,7 @@ func (builder *builder) nameChoices() error {
 				continue
 			}
 			if current.action != "" {
-				return builder.errorAtPos(current.pos, "found choices of state %d with the action %s and different rewards, wanted the same rewards in a model with parameters", number, current.action)
+				return syntax.ErrorList{{File: builder.Source.Name, Pos: current.pos, Msg: fmt.Sprintf("found choices of state %d with the action %s and different rewards, wanted the same rewards in a model with parameters", number, current.action)}}
 			}
 			current.action = fmt.Sprintf("%s%d", prefix, i)
 		}
@@ -84,18 +83,21 @@ func (current *choice) actionName() *syntax.Ident {
 	return &syntax.Ident{Name: current.action, Span: at(current.pos)}
 }
 
-// module returns the module, with a command for each choice.
+// module returns the module, with a command for each choice. A deadlock has none.
 func (builder *builder) module() *syntax.Module {
 	module := &syntax.Module{Name: &syntax.Ident{Name: "states"}, Span: at(builder.numStatesPos)}
-	if builder.variable == module.Name.Name || slices.ContainsFunc(builder.parameters, func(parameter *syntax.Ident) bool { return parameter.Name == "states" }) {
+	if builder.variable == module.Name.Name || slices.ContainsFunc(builder.Parameters, func(parameter *syntax.Ident) bool { return parameter.Name == "states" }) {
 		module.Name.Name += "_"
 	}
-	high := max(builder.numStates-1, 1) // PRISM's language has no range with a single value
+	high := max(builder.NumStates-1, 1) // PRISM's language has no range with a single value
 	module.Vars = []*syntax.VarDecl{{
 		Name: &syntax.Ident{Name: builder.variable}, Type: syntax.RangeVar, Low: integer(0, builder.numStatesPos), High: integer(high, builder.numStatesPos),
 		Span: at(builder.numStatesPos),
 	}}
 	for number, state := range builder.states {
+		if state.isDeadlock {
+			continue // PRISM's language adds the self-loop
+		}
 		for _, current := range state.choices {
 			module.Commands = append(module.Commands, builder.command(number, current))
 		}
@@ -144,34 +146,34 @@ func Time() *syntax.Rewards {
 	return &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: at(start)}, Items: []*syntax.RewardItem{always}, Span: at(start)}
 }
 
-// labels returns the initial states and the labels of the file. PRISM's language defines the label deadlock itself.
-func (builder *builder) labels() ([]syntax.Item, error) {
-	var names []string
-	statesOf := map[string][]int{}
+// labels returns the initial states and the labels of the file.
+func (builder *builder) labels() []syntax.Item {
+	statesOf := make([][]int, len(builder.LabelNames))
 	for number, state := range builder.states {
-		for _, name := range state.labels {
-			if statesOf[name] == nil {
-				names = append(names, name)
-			}
-			statesOf[name] = append(statesOf[name], number)
+		for _, label := range state.labels {
+			statesOf[label] = append(statesOf[label], number)
 		}
-	}
-	if statesOf["init"] == nil {
-		return nil, builder.errorAtPos(builder.numStatesPos, "found no state with the label init, wanted at least one")
 	}
 	var items []syntax.Item
-	for _, name := range names {
-		pos := builder.states[statesOf[name][0]].pos
-		condition := builder.isOneOf(ranges(statesOf[name]), pos)
-		switch {
-		case name == "init":
-			items = append(items, &syntax.InitBlock{X: condition, Span: at(pos)})
-		case name == "deadlock":
+	for label, name := range builder.LabelNames {
+		condition := builder.isAnyOf(statesOf[label])
+		switch name {
+		case "init":
+			items = append(items, &syntax.InitBlock{X: condition, Span: at(condition.Pos())})
+		case "deadlock": // PRISM's language defines it
 		default:
-			items = append(items, &syntax.LabelDecl{Name: &syntax.Ident{Name: name, Span: at(pos)}, X: condition, Span: at(pos)})
+			items = append(items, &syntax.LabelDecl{Name: &syntax.Ident{Name: name, Span: at(condition.Pos())}, X: condition, Span: at(condition.Pos())})
 		}
 	}
-	return items, nil
+	return items
+}
+
+// isAnyOf returns the condition that the state is in a list, at the position of the first one.
+func (builder *builder) isAnyOf(numbers []int) syntax.Expr {
+	if len(numbers) == 0 {
+		return &syntax.BoolLit{Span: at(builder.numStatesPos)}
+	}
+	return builder.isOneOf(ranges(numbers), builder.states[numbers[0]].pos)
 }
 
 // stateRange has the states from first to last.

@@ -148,21 +148,23 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// TestHasParameters tells files with parameters from others.
-func TestHasParameters(t *testing.T) {
+// TestHasFunctions tells files with parameters from others.
+func TestHasFunctions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		withParameters("MDP", decision, 4, 6):             true,
-		"@type: DTMC\r\n@parameters\r\nq\r\n":             true,
-		"@nr_states\n@parameters\n@parameters\nq\n":       true,
-		withNumbers("MDP", decision, 4, 6):                false,
-		"@type: DTMC\n@model\n@parameters\np\n":           false,
-		"// @parameters\ndtmc\n@parameters\np\n":          false,
-		"":                                                false,
-		"@parameters":                                     false,
-		"dtmc\nmodule m\n x:[0..1];\nendmodule\n@param\n": false,
+		withParameters("MDP", decision, 4, 6):              true,
+		"@type: DTMC\r\n@parameters\r\nq\r\n":              true,
+		"@nr_states\n@parameters\n@parameters\nq\n":        true,
+		withNumbers("MDP", decision, 4, 6):                 false,
+		"@value_type: parametric\n@parameters\n\n@model\n": true,
+		"@placeholders\n$0 : 1/2\n":                        true,
+		"@type: DTMC\n@model\n@parameters\np\n":            false,
+		"// @parameters\ndtmc\n@parameters\np\n":           false,
+		"":                                                 false,
+		"@parameters":                                      false,
+		"dtmc\nmodule m\n x:[0..1];\nendmodule\n@param\n":  false,
 	} {
-		if drn.HasParameters([]byte(text)) != want {
+		if drn.HasFunctions([]byte(text)) != want {
 			t.Errorf("%q: found %v", text, !want)
 		}
 	}
@@ -173,22 +175,27 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	good := withParameters("MDP", decision, 4, 6)
 	for _, test := range []struct{ old, replacement, want string }{
-		{"@type: MDP", "@type: POMDP", `m.drn:2:1: found a model of type "POMDP" with parameters, only DTMCs, CTMCs and MDPs can have them`},
-		{"parametric", "double-interval", `m.drn:3:1: found values of type "double-interval" in a model with parameters`},
+		{"@type: MDP", "@type: POMDP", `m.drn:2:1: found a model of type POMDP with parameters, only DTMCs, CTMCs and MDPs can have them`},
+		{"@type: MDP", "@type: MA", `m.drn:2:1: found a model of type Markov automaton with parameters, only DTMCs, CTMCs and MDPs can have them`},
+		{"parametric", "double-interval", `m.drn:3:1: found values of type double-interval in a model with parameters`},
 		{"p x", "p true", `m.drn:5:3: found the parameter "true", wanted a name that PRISM's language does not reserve`},
 		{"@nr_states\n4", "@nr_states\nfour", `m.drn:9:1: found "four", wanted a number`},
-		{"@nr_states\n4", "@nr_states\n5", `m.drn:9:1: found 4 states after @model, wanted 5`},
+		{"@nr_states\n4", "@nr_states\n5", `m.drn:33:1: found 4 states, wanted 5 as @nr_states says`},
+		{"@nr_choices\n6", "@nr_choices\n7", `m.drn:33:1: found 6 choices, wanted 7 as @nr_choices says`},
 		{"@nr_states", "@placeholders\n$0 = p\n@nr_states", `m.drn:9:1: found "$0 = p", wanted a placeholder such as $0 : p`},
 		{"@nr_states", "@placeholders\n0 : p\n@nr_states", `m.drn:9:1: found "0 : p", wanted a placeholder such as $0 : p`},
 		{"@nr_states", "@placeholders\n$0 : p\n$0 : x\n@nr_states", `m.drn:10:1: found a second placeholder $0, wanted one`},
 		{"@nr_states", "@placeholders\n$0 : $1\n@nr_states", `m.drn:9:6: found the placeholder "$1", wanted one that is defined after @placeholders`},
 		{"@nr_states", "@placeholders\n$0 : 1+\n@nr_states", `m.drn:9:7: found end of file, want an expression`},
+		{"@nr_states", "@placeholders\n$0 : p\n@nr_choices\n6\n$1 : p\n@nr_states", `m.drn:12:1: found "$1 : p", wanted a keyword such as @type: or @model`},
 		{"1 : p", "1 : $0", `m.drn:15:7: found the placeholder "$0", wanted one that is defined after @placeholders`},
 		{"@nr_states", "@states", `m.drn:8:1: found "@states", wanted a keyword such as @type: or @model`},
 		{"@type: MDP\n", "", `m.drn:11:1: found no @type, wanted one before @model`},
 		{"@model", "", `m.drn:13:1: found "state 0 [0,0] init", wanted a keyword`},
-		{"state 1", "state 2", `m.drn:22:7: found state "2", wanted state 1 of 4: every state once and in order`},
-		{"state 1", "state 1 !2", `m.drn:22:9: found an exit rate, wanted it in a CTMC only`},
+		{"state 1", "state 2", `m.drn:22:7: found state 2, wanted state 1: every state once and in order`},
+		{"state 1", "state 1 !2", `m.drn:22:9: found "!2 [3, 1] goal \"two\"", wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there`},
+		{`"two"`, `two two`, `m.drn:22:25: found label "two" again, wanted each once`},
+		{"2 : 1-p", "1 : 1-p", `m.drn:16:3: found a second transition to state 1, wanted one`},
 		{"[3, 1]", "[3]", `m.drn:22:9: found 1 rewards, wanted 2: one per name after @reward_models`},
 		{"[3, 1]", "[3, 1", `m.drn:22:9: found no ], wanted one after the rewards`},
 		{"[3, 1]", "[3, 1+]", `m.drn:22:14: found end of file, want an expression`},
@@ -197,8 +204,8 @@ func TestErrors(t *testing.T) {
 		{"action b [0, 0]", "action b [0, 0] 7", `m.drn:20:18: found "7", wanted the end of the line`},
 		{"action b [0, 0]\n\t\t2 : 1\n", "action b [0, 0]\n", `m.drn:20:9: found an action without transitions, wanted at least one`},
 		{"\taction 0 [0,0]\n\t\t1 : 1\n", "", `m.drn:22:7: found no action in state 1, wanted at least one`},
-		{"1 : p", "1 is p", `m.drn:15:3: found "1 is p", wanted state, action or a transition such as 3 : p`},
-		{"1 : p", "4 : p", `m.drn:15:3: found state "4", wanted one below 4`},
+		{"1 : p", "1 is p", `m.drn:15:3: found "1 is p", wanted state, action or a transition such as 3 : 0.25`},
+		{"1 : p", "4 : p", `m.drn:15:3: found state 4, wanted one below 4`},
 		{"2 : 1-p", "2 : 1-*p", `m.drn:16:9: found "*"`},
 		{"2 : 1-p", "2 : 1-q", `m.drn:16:9: undeclared identifier "q"`},
 		{"state 0 [0,0] init\n", "", `m.drn:13:9: found an action, wanted a state before it`},
@@ -211,11 +218,38 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%q for %q: %v, want %s", test.replacement, test.old, err, test.want)
 		}
 	}
+	if _, err := drn.Read("m.drn", []byte(strings.TrimSuffix(good, "\n"))); err == nil || !strings.Contains(err.Error(), "m.drn:32:8: the last line does not end") {
+		t.Errorf("without the end of the last line: %v", err)
+	}
 	for _, name := range []string{"init", "two"} {
 		text := strings.ReplaceAll(good, " "+name, "")
 		if _, err := drn.Read("m.drn", []byte(text)); (err != nil) != (name == "init") {
 			t.Errorf("without the label %s: %v", name, err)
 		}
+	}
+}
+
+// TestDeadlock compares the labels of a file whose values have @value_type: parametric, without parameters, with those of the same file of numbers: a
+// deadlock, and a label that holds in no state.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	numbers := "// Labels of no state: \"none\"\n" + preamble("DTMC", "rational", "", 3, 3) +
+		"state 0 [0,0] init\n\taction 0 [0,0]\n\t\t1 : 1/4\n\t\t2 : 3/4\nstate 1 [0,0] deadlock\n\taction 0 [0,0]\n\t\t1 : 1\nstate 2 [0,0]\n\taction 0 [0,0]\n\t\t2 : 1\n"
+	properties := []string{`P=? [ F "deadlock" ]`, `P=? [ F "none" ]`}
+	space, err := files.Open(t.Context(), files.Sources{Transitions: files.Source{Name: "n.drn", Text: []byte(numbers)}}, "drn", files.ReadOptions{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := answers(t, &runner.Job{File: "n.drn", States: space, Props: properties})
+	found := answers(t, &runner.Job{File: "m.drn", Model: []byte(strings.Replace(numbers, "rational", "parametric", 1)), Props: properties})
+	for i, text := range []string{"1/4", "0"} {
+		if wanted[i].Value.Rat.RatString() != text || found[i].Value.Rat.RatString() != text {
+			t.Errorf("%s is %v as parametric, and %v with numbers, want %s", properties[i], found[i].Value.Rat, wanted[i].Value.Rat, text)
+		}
+	}
+	withReward := strings.Replace(numbers, "deadlock\n\taction 0 [0,0]", "deadlock\n\taction 0 [0,1]", 1)
+	if _, err := drn.Read("m.drn", []byte(withReward)); err == nil || !strings.Contains(err.Error(), "m.drn:19:12: found a reward of the self-loop of a deadlock") {
+		t.Error(err)
 	}
 }
 

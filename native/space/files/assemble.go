@@ -11,6 +11,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // maxSumError is the largest accepted difference between 1 and the sum of a row's probabilities.
@@ -224,7 +225,7 @@ func (assembly *assembly) addTransition(target int, weight number, action sparse
 		return
 	}
 	if _, isNew := assembly.rowEdges.addEdge(edge{target, action}); !isNew {
-		assembly.errorAt(targetColumn, "found a second transition to state %d, wanted one", target)
+		assembly.ErrorAt(targetColumn, "found a second transition to state %d, wanted one", target)
 		return
 	}
 	assembly.numTransitions++
@@ -246,10 +247,10 @@ func (assembly *assembly) checkWeight(weight number, column int) bool {
 	isProbability := isPositive && weight.float <= 1+maxSumError
 	switch {
 	case assembly.modelKind == sparse.CTMC && !isPositive:
-		assembly.errorAt(column, "found rate %v, wanted more than 0", weight.float)
+		assembly.ErrorAt(column, "found rate %v, wanted more than 0", weight.float)
 		return false
 	case assembly.modelKind != sparse.CTMC && !assembly.hasIntervals && !isProbability:
-		assembly.errorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
+		assembly.ErrorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
 		return false
 	}
 	return true
@@ -280,7 +281,7 @@ func (assembly *assembly) endRow() {
 		assembly.endIntervals()
 		return
 	}
-	hasOtherErrors := len(assembly.errs) > assembly.numSumErrors
+	hasOtherErrors := len(assembly.Errs) > assembly.numSumErrors
 	if hasOtherErrors { // they may have caused a wrong sum
 		return
 	}
@@ -299,13 +300,13 @@ func (assembly *assembly) checkSum(deviation float64) {
 	isNormalised := assembly.normalisesRows && deviation <= maxSumError
 	switch {
 	case assembly.isExact && assembly.rowSum.fraction.Cmp(assembly.one.fraction) != 0 && !isNormalised:
-		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.rowSum.fraction.RatString())
+		assembly.ErrorAtPos(assembly.rowPosition, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.rowSum.fraction.RatString())
 	case deviation > maxSumError:
-		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.rowSum.float, 'g', 10, 64))
+		assembly.ErrorAtPos(assembly.rowPosition, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.rowSum.float, 'g', 10, 64))
 	default:
 		return
 	}
-	assembly.numSumErrors = len(assembly.errs)
+	assembly.numSumErrors = len(assembly.Errs)
 }
 
 // addBufferedRow adds the buffered transitions of the current row to the model. If their probabilities do not sum to exactly 1, it divides
@@ -325,7 +326,7 @@ func (assembly *assembly) addBufferedRow() {
 // endIntervals checks that the intervals of the current row contain a distribution.
 func (assembly *assembly) endIntervals() {
 	if one := big.NewRat(1, 1); assembly.rowSum.fraction.Cmp(one) > 0 || assembly.sumOfUpperBounds.Cmp(one) < 0 {
-		assembly.errorAtPos(assembly.rowPosition, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.rowSum.fraction.RatString(), assembly.sumOfUpperBounds.RatString())
+		assembly.ErrorAtPos(assembly.rowPosition, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.rowSum.fraction.RatString(), assembly.sumOfUpperBounds.RatString())
 	}
 }
 
@@ -336,19 +337,19 @@ func (assembly *assembly) parseInterval(entry field) (low, high number, ok bool)
 	text, hasClosing := strings.CutSuffix(text, "]")
 	lowText, highText, hasComma := strings.Cut(text, ",")
 	if !hasOpening || !hasClosing || !hasComma {
-		assembly.errorAt(entry.column, "found %s, wanted an interval such as [0.1,0.3]", quote(entry.text))
+		assembly.ErrorAt(entry.Column, "found %s, wanted an interval such as [0.1,0.3]", textlines.Quote(entry.Text))
 		return low, high, false
 	}
-	if low, ok = assembly.parseValue(field{[]byte(lowText), entry.column + 1}, "probability", true); !ok {
+	if low, ok = assembly.parseValue(field{Text: []byte(lowText), Column: entry.Column + 1}, "probability", true); !ok {
 		return low, high, false
 	}
 	trimmed := strings.TrimLeft(highText, " ") // Storm writes a space
-	highColumn := entry.column + len("[") + len(lowText) + len(",") + len(highText) - len(trimmed)
-	if high, ok = assembly.parseValue(field{[]byte(trimmed), highColumn}, "probability", true); !ok {
+	highColumn := entry.Column + len("[") + len(lowText) + len(",") + len(highText) - len(trimmed)
+	if high, ok = assembly.parseValue(field{Text: []byte(trimmed), Column: highColumn}, "probability", true); !ok {
 		return low, high, false
 	}
 	if !isInterval(low, high) {
-		assembly.errorAt(entry.column, "found %s, wanted an interval of probabilities from 0 to 1, with an upper bound above 0", quote(entry.text))
+		assembly.ErrorAt(entry.Column, "found %s, wanted an interval of probabilities from 0 to 1, with an upper bound above 0", textlines.Quote(entry.Text))
 		return low, high, false
 	}
 	return low, high, true
@@ -369,7 +370,7 @@ func (assembly *assembly) actionNumber(name string) sparse.Action {
 		return action
 	}
 	if len(assembly.actionNames) >= math.MaxUint16-1 {
-		assembly.errorAt(0, "found more than %d actions", math.MaxUint16-1)
+		assembly.ErrorAt(0, "found more than %d actions", math.MaxUint16-1)
 		return sparse.NoAction
 	}
 	assembly.actionNames = append(assembly.actionNames, name)
@@ -382,13 +383,13 @@ func (assembly *assembly) actionNumber(name string) sparse.Action {
 // of the relative errors of weights, allows for sums that differ from 1.
 func (assembly *assembly) finish() *sparse.Model {
 	assembly.endRow()
-	if len(assembly.errs) > 0 {
+	if len(assembly.Errs) > 0 {
 		return nil
 	}
 	assembly.startState(assembly.numStates)
 	model, err := assembly.builder.Finish()
 	if err != nil {
-		assembly.errorAtEnd("%v", err)
+		assembly.ErrorAtEnd("%v", err)
 		return nil
 	}
 	if assembly.isExact {

@@ -83,16 +83,16 @@ func splitSections(source Source) (Sources, error) {
 	for index, current := range findSections(source) {
 		switch {
 		case current.kind == "":
-			diagnostics.errorAtPos(current.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
+			diagnostics.ErrorAtPos(current.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
 		case index == 0 && current.kind != "transitions":
-			diagnostics.errorAtPos(current.firstPos(), "found the header of %s, wanted transitions as the first part", current.kind)
+			diagnostics.ErrorAtPos(current.firstPos(), "found the header of %s, wanted transitions as the first part", current.kind)
 		case index > 0 && sources.hasSection(current.kind):
-			diagnostics.errorAtPos(current.firstPos(), "found %s again, wanted each part once", current.kind)
+			diagnostics.ErrorAtPos(current.firstPos(), "found %s again, wanted each part once", current.kind)
 		default:
 			sources.setSection(current)
 		}
 	}
-	return sources, diagnostics.errs.Err()
+	return sources, diagnostics.Errs.Err()
 }
 
 // hasSection reports whether an earlier section of a .pexp file has the given kind, if the kind may occur only once. The transitions are
@@ -150,7 +150,7 @@ func firstLine(source Source) string {
 
 // firstPos returns the position of the first line of a section.
 func (section *section) firstPos() syntax.Pos {
-	return syntax.Pos{Offset: int32(min(section.offset, math.MaxInt32)), Line: int32(section.line + 1), Col: 1}
+	return syntax.Pos{Offset: int32(min(section.Offset, math.MaxInt32)), Line: int32(section.Line + 1), Col: 1}
 }
 
 // findSections splits the text of a .pexp file into sections, at the comments that start a section. Text before the first such comment is a
@@ -159,8 +159,8 @@ func findSections(source Source) []section {
 	splitter := sectionSplitter{nextSource: Source{Name: source.Name}, text: source.Text}
 	for line := range bytes.Lines(source.Text) {
 		splitter.addLine(bytes.TrimSpace(line))
-		splitter.nextSource.offset += len(line)
-		splitter.nextSource.line++
+		splitter.nextSource.Offset += len(line)
+		splitter.nextSource.Line++
 	}
 	splitter.endSection()
 	if len(splitter.sections) == 0 {
@@ -220,7 +220,7 @@ func (splitter *sectionSplitter) startSection(started section) {
 func (splitter *sectionSplitter) endSection() {
 	if count := len(splitter.sections); count > 0 {
 		last := &splitter.sections[count-1]
-		last.Text = splitter.text[last.offset:splitter.nextSource.offset]
+		last.Text = splitter.text[last.Offset:splitter.nextSource.Offset]
 	}
 }
 

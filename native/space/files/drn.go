@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/drn"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -153,10 +154,6 @@ func (printer *drnPrinter) writePreamble() {
 	printer.writeLines("@nr_states", fmt.Sprint(printer.model.NumStates()), "@nr_choices", fmt.Sprint(printer.model.NumChoices()), "@model")
 }
 
-// emptyLabels starts the comment with the labels that hold in no state. The format cannot express
-// them otherwise.
-const emptyLabels = "// Labels of no state:"
-
 // writeEmptyLabels writes a comment with the names of the labels that hold in no state, because the lines of states cannot show them.
 func (printer *drnPrinter) writeEmptyLabels() {
 	line := ""
@@ -166,7 +163,7 @@ func (printer *drnPrinter) writeEmptyLabels() {
 		}
 	}
 	if line != "" {
-		printer.writeLines(emptyLabels + line)
+		printer.writeLines(drn.EmptyLabels + line)
 	}
 }
 
@@ -288,7 +285,7 @@ func (printer *drnPrinter) writeWeight(transitions []int) {
 // "0" if they have none or different ones.
 func (printer *drnPrinter) choiceActionName(choice int) string {
 	if printer.isNondeterministic() {
-		return cmp.Or(printer.actionName(choice), noLabel)
+		return cmp.Or(printer.actionName(choice), drn.NoLabel)
 	}
 	first, end := printer.model.Transitions(choice)
 	name := printer.actionName(first)

@@ -48,8 +48,12 @@ func TestKindsOfDRN(t *testing.T) {
 		if !strings.Contains(text, tt.contains) {
 			t.Errorf("%s\nhas no %q", text, tt.contains)
 		}
-		if again := drnOf(t, readDRN(t, text)); again != text {
+		space := readDRN(t, text)
+		if again := drnOf(t, space); again != text {
 			t.Errorf("%s\nwas read as\n%s", text, again)
+		}
+		if _, err := files.ReadDRN(t.Context(), files.Source{Name: "m.drn", Text: []byte(text)}, files.ReadOptions{Type: space.Program().Type}); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -87,16 +91,18 @@ func TestMarkovAutomatonOfDRN(t *testing.T) {
 func TestKindsOfDRNErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		preambleOf("POMDP", "double", "1", "1") + "state 0 [0] init\n\taction 0\n\t\t0 : 1\n":               "12:9: found \"[0] init\", wanted the observation, such as {3}, in a POMDP and only there",
-		preambleOf("MDP", "double", "1", "1") + "state 0 {0} init\n\taction 0\n\t\t0 : 1\n":                 "wanted the observation, such as {3}, in a POMDP and only there",
-		preambleOf("POMDP", "double", "1", "1") + "state 0 {7} init\n\taction 0\n\t\t0 : 1\n":               "found observation 7",
-		preambleOf("CTMC", "double-interval", "1", "1") + "state 0 !1 init\n\taction 0\n\t\t0 : [1, 1]\n":   "found intervals, which only DTMCs and MDPs can have",
-		preambleOf("MDP", "double-interval", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : 1\n":            "wanted an interval such as [0.1,0.3]",
-		preambleOf("MDP", "double-interval", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : [0.1, 0.3]\n":   "wanted an interval that contains 1",
-		preambleOf("Markov Automaton", "double", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : 1\n":        "wanted the exit rate",
-		preambleOf("Markov Automaton", "double", "1", "1") + "state 0 !-2 init\n\taction 0\n\t\t0 : 1\n":    "found exit rate -2, wanted none below 0",
-		preambleOf("Markov Automaton", "parametric", "1", "1") + "state 0 !2 init\n\taction 0\n\t\t0 : 1\n": "found values of type parametric",
-		preambleOf("STPG", "double", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : 1\n":                    "only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read",
+		preambleOf("POMDP", "double", "1", "1") + "state 0 [0] init\n\taction 0\n\t\t0 : 1\n":                                  "12:9: found \"[0] init\", wanted the observation, such as {3}, in a POMDP and only there",
+		preambleOf("MDP", "double", "1", "1") + "state 0 {0} init\n\taction 0\n\t\t0 : 1\n":                                    "wanted the observation, such as {3}, in a POMDP and only there",
+		preambleOf("POMDP", "double", "1", "1") + "state 0 {7} init\n\taction 0\n\t\t0 : 1\n":                                  "found observation 7",
+		preambleOf("CTMC", "double-interval", "1", "1") + "state 0 !1 init\n\taction 0\n\t\t0 : [1, 1]\n":                      "found intervals, which only DTMCs and MDPs can have",
+		preambleOf("MDP", "double-interval", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : 1\n":                               "wanted an interval such as [0.1,0.3]",
+		preambleOf("MDP", "double-interval", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : [0.1, 0.3]\n":                      "wanted an interval that contains 1",
+		preambleOf("Markov Automaton", "double", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : 1\n":                           "wanted the exit rate",
+		preambleOf("Markov Automaton", "double", "1", "1") + "state 0 !-2 init\n\taction 0\n\t\t0 : 1\n":                       "found exit rate -2, wanted none below 0",
+		preambleOf("CTMC", "double", "1", "1") + "state 0 !2 init\n\taction 0\n\t\t0 : 1\n":                                    "12:9: found exit rate 2, wanted 1, the sum of the rates",
+		preambleOf("CTMC", "double", "2", "2") + "state 0 !2 init\n\taction 0\n\t\t1 : 1\nstate 1 !1\n\taction 0\n\t\t1 : 1\n": "12:9: found exit rate 2, wanted 1, the sum of the rates",
+		preambleOf("Markov Automaton", "parametric", "1", "1") + "state 0 !2 init\n\taction 0\n\t\t0 : 1\n":                    "2:1: found a model with parameters, wanted one without",
+		preambleOf("STPG", "double", "1", "1") + "state 0 init\n\taction 0\n\t\t0 : 1\n":                                       "only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read",
 	} {
 		_, err := files.ReadDRN(t.Context(), files.Source{Name: "m.drn", Text: []byte(text)}, files.ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {

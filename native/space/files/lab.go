@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/textlines"
 )
 
 // labFile reads a .lab file.
@@ -19,7 +20,7 @@ type labFile struct {
 func readLabels(ctx context.Context, source Source, numStates int) (*labFile, error) {
 	labels := &labFile{lines: newLines(source)}
 	if !labels.nextData("labels", nil) {
-		labels.errorAtEnd(`found the end of the file, wanted the names of the labels, such as 0="init" 1="deadlock"`)
+		labels.ErrorAtEnd(`found the end of the file, wanted the names of the labels, such as 0="init" 1="deadlock"`)
 		return labels, nil
 	}
 	labels.readNames(numStates)
@@ -32,8 +33,8 @@ func readLabels(ctx context.Context, source Source, numStates int) (*labFile, er
 	}
 	initial := labels.labelStates("init")
 	hasInitial := initial != nil && !initial.Empty()
-	if len(labels.errs) == 0 && !hasInitial {
-		labels.errorAtEnd(`found no state with the label "init", wanted at least one`)
+	if len(labels.Errs) == 0 && !hasInitial {
+		labels.ErrorAtEnd(`found no state with the label "init", wanted at least one`)
 	}
 	return labels, nil
 }
@@ -41,12 +42,12 @@ func readLabels(ctx context.Context, source Source, numStates int) (*labFile, er
 // readNames reads the numbers and names of all labels, such as 0="init" 1="deadlock", from the current line. It stops at the first error.
 func (file *labFile) readNames(numStates int) {
 	column := 0
-	for len(file.errs) == 0 {
-		trimmed := bytes.TrimLeft(file.lineText[column:], " \t")
+	for len(file.Errs) == 0 {
+		trimmed := bytes.TrimLeft(file.LineText[column:], " \t")
 		if len(trimmed) == 0 {
 			return
 		}
-		column = len(file.lineText) - len(trimmed)
+		column = len(file.LineText) - len(trimmed)
 		length := file.readName(column, numStates)
 		column += length
 	}
@@ -54,21 +55,21 @@ func (file *labFile) readNames(numStates int) {
 
 // readName reads the number and the name of a label, such as 0="init", at a column of the current line. It returns the length of this text.
 func (file *labFile) readName(column, numStates int) int {
-	text := file.lineText[column:]
+	text := file.LineText[column:]
 	numberText, quotedName, ok := bytes.Cut(text, []byte(`="`))
 	length := bytes.IndexByte(quotedName, '"')
 	if !ok || length <= 0 {
-		file.errorAt(column, `found %s, wanted a label such as %d="name"`, quote(text), len(file.names))
+		file.ErrorAt(column, `found %s, wanted a label such as %d="name"`, textlines.Quote(text), len(file.names))
 		return len(text)
 	}
 	name := string(quotedName[:length])
-	index, ok := file.parseCount(field{numberText, column}, "number of a label")
+	index, ok := file.ParseCount(field{Text: numberText, Column: column}, "number of a label")
 	switch {
 	case !ok: // parseCount recorded the error
 	case index != len(file.names):
-		file.errorAt(column, "found label %d, wanted %d: labels in order", index, len(file.names))
+		file.ErrorAt(column, "found label %d, wanted %d: labels in order", index, len(file.names))
 	case file.labelStates(name) != nil:
-		file.errorAt(column, "found label %q again, wanted each once", name)
+		file.ErrorAt(column, "found label %q again, wanted each once", name)
 	}
 	file.names, file.stateSets = append(file.names, name), append(file.stateSets, sparse.NewSet(numStates))
 	return len(numberText) + len(`="`) + length + len(`"`)
@@ -87,26 +88,26 @@ func (file *labFile) labelStates(name string) *sparse.Set {
 // readState reads a line such as 3: 0 2, which has a state and the numbers of its labels. It returns the state. previous is the state of
 // the line before. If the state is invalid or not greater than previous, it records an error and returns previous.
 func (file *labFile) readState(previous, numStates int) int {
-	colon := bytes.IndexByte(file.lineText, ':')
+	colon := bytes.IndexByte(file.LineText, ':')
 	if colon < 0 {
-		file.errorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", quote(file.lineText))
+		file.ErrorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", textlines.Quote(file.LineText))
 		return previous
 	}
-	column := file.fields[0].column
-	state, ok := file.parseIndex(field{bytes.TrimSpace(file.lineText[:colon]), column}, "state", numStates)
+	column := file.Fields[0].Column
+	state, ok := file.ParseIndex(field{Text: bytes.TrimSpace(file.LineText[:colon]), Column: column}, "state", numStates)
 	if !ok {
 		return previous
 	}
 	if state <= previous {
-		file.errorAt(column, "found state %d after state %d, wanted states in order and each once", state, previous)
+		file.ErrorAt(column, "found state %d after state %d, wanted states in order and each once", state, previous)
 		return previous
 	}
-	for _, field := range file.splitFieldsFrom(colon + 1) {
-		label, ok := file.parseIndex(field, "label", len(file.stateSets))
+	for _, field := range file.SplitFieldsFrom(colon + 1) {
+		label, ok := file.ParseIndex(field, "label", len(file.stateSets))
 		switch {
 		case !ok: // parseIndex recorded the error
 		case file.stateSets[label].Has(state):
-			file.errorAt(field.column, "found label %d again for state %d, wanted each once", label, state)
+			file.ErrorAt(field.Column, "found label %d again for state %d, wanted each once", label, state)
 		default:
 			file.stateSets[label].Add(state)
 		}

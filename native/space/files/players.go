@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // checkNumPlayers returns an error unless a game has 1 to 65535 players. The player of a state has 16 bits.
@@ -31,55 +32,55 @@ func playerNames(numPlayers int) []string {
 // splitPlayer splits a field such as 3:1 in the .tra file of a game at its colon. It is an error if there is no
 // colon.
 func (lines *lines) splitPlayer(entry field) (before, after field, ok bool) {
-	colon := bytes.IndexByte(entry.text, ':')
+	colon := bytes.IndexByte(entry.Text, ':')
 	if colon < 0 {
-		lines.errorAt(entry.column, "found %s, wanted a colon and a player behind the number, such as 0:1, in a game", quote(entry.text))
+		lines.ErrorAt(entry.Column, "found %s, wanted a colon and a player behind the number, such as 0:1, in a game", textlines.Quote(entry.Text))
 		return before, after, false
 	}
-	return field{entry.text[:colon], entry.column}, field{entry.text[colon+1:], entry.column + colon + 1}, true
+	return field{Text: entry.Text[:colon], Column: entry.Column}, field{Text: entry.Text[colon+1:], Column: entry.Column + colon + 1}, true
 }
 
 // readNumPlayers reads the number of players from the first field of a game's first line, such as 5:2 for 5 states and 2 players. Then the
 // field has only the number of states. It returns false after an error.
 func (file *traFile) readNumPlayers(lines *lines) bool {
-	statesField, playersField, ok := lines.splitPlayer(lines.fields[0])
+	statesField, playersField, ok := lines.splitPlayer(lines.Fields[0])
 	if !ok {
 		return false
 	}
-	numPlayers, ok := lines.parseCount(playersField, "number of players")
+	numPlayers, ok := lines.ParseCount(playersField, "number of players")
 	if !ok {
 		return false
 	}
 	if err := checkNumPlayers(numPlayers); err != nil {
-		lines.errorAt(playersField.column, "%v", err)
+		lines.ErrorAt(playersField.Column, "%v", err)
 		return false
 	}
 	file.numPlayers = numPlayers
-	lines.fields[0] = statesField
+	lines.Fields[0] = statesField
 	return true
 }
 
 // readOwner reads the player of a state from the first field of a line, such as 3:1 for state 3 and player 1. Then the field has only the
 // state. It is an error if an earlier line of the current state has another player. It returns false after an error.
 func (file *traFile) readOwner() bool {
-	stateField, playerField, ok := file.splitPlayer(file.fields[0])
+	stateField, playerField, ok := file.splitPlayer(file.Fields[0])
 	if !ok {
 		return false
 	}
-	state, ok := file.parseIndex(stateField, "state", file.numStates)
+	state, ok := file.ParseIndex(stateField, "state", file.numStates)
 	if !ok {
 		return false
 	}
-	player, ok := file.parseIndex(playerField, "player", file.numPlayers)
+	player, ok := file.ParseIndex(playerField, "player", file.numPlayers)
 	if !ok {
 		return false
 	}
 	if state == file.currentState && int(file.owners[state]) != player {
-		file.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, file.owners[state])
+		file.ErrorAt(playerField.Column, "found player %d of state %d, wanted %d as before", player, state, file.owners[state])
 		return false
 	}
 	file.owners[state] = uint16(player)
-	file.fields[0] = stateField
+	file.Fields[0] = stateField
 	return true
 }
 

@@ -38,11 +38,11 @@ func Read(ctx context.Context, sources Sources, opts ReadOptions) (*explicit.Spa
 		return nil, err
 	}
 	if transitions == nil {
-		return nil, diagnostics.errs.Err()
+		return nil, diagnostics.Errs.Err()
 	}
 	rounded := !opts.Exact
 	opts.Exact = transitions.isExact // interval models are always exact
-	reader := &spaceReader{ctx: ctx, opts: opts, isRounded: rounded, sources: sources, traFile: transitions, model: model, errs: transitions.errs}
+	reader := &spaceReader{ctx: ctx, opts: opts, isRounded: rounded, sources: sources, traFile: transitions, model: model, errs: transitions.Errs}
 	return reader.readAll()
 }
 
@@ -98,7 +98,7 @@ func (reader *spaceReader) readStates() error {
 	}
 	var err error
 	reader.staFile, err = readValues(reader.ctx, *reader.sources.States, "state", reader.traFile.numStates)
-	reader.errs = append(reader.errs, reader.staFile.errs...)
+	reader.errs = append(reader.errs, reader.staFile.Errs...)
 	return err
 }
 
@@ -111,13 +111,13 @@ func (reader *spaceReader) readObservations() error {
 	if reader.traFile.stateObservations == nil {
 		lines := newLines(*reader.sources.Observations)
 		lines.nextData("observations", nil)
-		lines.errorAt(0, "found observations of a model of type %s, wanted a POMDP", typeName(reader.traFile.modelType))
-		reader.errs = append(reader.errs, lines.errs...)
+		lines.ErrorAt(0, "found observations of a model of type %s, wanted a POMDP", typeName(reader.traFile.modelType))
+		reader.errs = append(reader.errs, lines.Errs...)
 		return nil
 	}
 	var err error
 	reader.obsFile, err = readValues(reader.ctx, *reader.sources.Observations, "observation", reader.traFile.declaredTotals.numObservations)
-	reader.errs = append(reader.errs, reader.obsFile.errs...)
+	reader.errs = append(reader.errs, reader.obsFile.Errs...)
 	return err
 }
 
@@ -128,14 +128,14 @@ func (reader *spaceReader) readLabelSets() error {
 		return nil
 	}
 	labels, err := readLabels(reader.ctx, *reader.sources.Labels, reader.traFile.numStates)
-	reader.errs = append(reader.errs, labels.errs...)
+	reader.errs = append(reader.errs, labels.Errs...)
 	reader.sets = labels.declaredSets()
 	if err != nil || len(reader.errs) > 0 || reader.sets.deadlock == nil {
 		return err
 	}
 	for state := range reader.sets.deadlock.All() {
 		if !reader.traFile.selfLoopStates.Has(state) && !reader.traFile.deadlocks.Has(state) {
-			reader.errs.Add(labels.source.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
+			reader.errs.Add(labels.Source.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
 			break
 		}
 	}
@@ -166,20 +166,20 @@ func (reader *spaceReader) readRewardStructure(index int) error {
 		if stateFile, stateRewards, err = readStateRewards(reader.ctx, source, reader.model, reader.opts.Exact); err != nil {
 			return err
 		}
-		reader.errs = append(reader.errs, stateFile.errs...)
+		reader.errs = append(reader.errs, stateFile.Errs...)
 	}
 	if source := sourceAt(reader.sources.TransitionRewards, index); source.Text != nil {
 		if transitionFile, transitionRewards, err = readTransitionRewards(reader.ctx, source, reader.model, reader.opts.Exact, reader.traFile.assembly.numChoices); err != nil {
 			return err
 		}
-		reader.errs = append(reader.errs, transitionFile.errs...)
+		reader.errs = append(reader.errs, transitionFile.Errs...)
 	}
 	name := reader.structureName(stateFile, transitionFile)
 	if len(reader.errs) > 0 {
 		return nil
 	}
 	if transitionRewards != nil && reader.model.Intervals() && differWithinChoice(reader.model, transitionRewards) {
-		reader.errs.Add(transitionFile.source.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
+		reader.errs.Add(transitionFile.Source.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
 		return nil
 	}
 	reward, perTransition := rewardStructure(reader.model, name, stateRewards, transitionRewards)
@@ -202,7 +202,7 @@ func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) str
 	hasStateName := stateFile != nil && stateFile.hasHeader
 	hasTransitionName := transitionFile != nil && transitionFile.hasHeader
 	if hasStateName && hasTransitionName && stateFile.name != transitionFile.name {
-		reader.errs.Add(transitionFile.source.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.source.Name)
+		reader.errs.Add(transitionFile.Source.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.Source.Name)
 	}
 	switch {
 	case hasTransitionName:
@@ -298,7 +298,7 @@ func (sources *Sources) nameWith(ext string) string {
 // duplicateError returns the error for two states with the same values, at the second state.
 func (file *staFile) duplicateError(duplicate *explicit.DuplicateError) error {
 	return syntax.ErrorList{{
-		File: file.source.Name, Pos: file.findState(duplicate.Second),
+		File: file.Source.Name, Pos: file.findState(duplicate.Second),
 		Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
 	}}
 }
@@ -322,5 +322,5 @@ func (assembly *assembly) warnings() []string {
 	if assembly.isNormalised {
 		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.numDeviatingRows, "row"), assembly.source.Name, assembly.maxDeviation, consequence)}
+	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.numDeviatingRows, "row"), assembly.Source.Name, assembly.maxDeviation, consequence)}
 }

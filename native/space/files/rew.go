@@ -9,6 +9,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/textlines"
 )
 
 // rewFile reads a .srew or .trew file.
@@ -31,32 +32,32 @@ type rewTotal struct {
 func newRewFile(source Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(source), wantsFractions: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
-		if len(file.errs) == 0 {
-			file.errorAtEnd("found the end of the file, wanted the totals")
+		if len(file.Errs) == 0 {
+			file.ErrorAtEnd("found the end of the file, wanted the totals")
 		}
 		return file, 0, false
 	}
-	if len(file.fields) != len(totals)+1 {
-		file.errorAt(0, "found %d totals, wanted %d", len(file.fields), len(totals)+1)
+	if len(file.Fields) != len(totals)+1 {
+		file.ErrorAt(0, "found %d totals, wanted %d", len(file.Fields), len(totals)+1)
 		return file, 0, false
 	}
 	for position, total := range totals {
-		if !file.checkTotal(file.fields[position], total) {
+		if !file.checkTotal(file.Fields[position], total) {
 			return file, 0, false
 		}
 	}
-	numRewards, ok = file.parseCount(file.fields[len(totals)], "number of rewards")
+	numRewards, ok = file.ParseCount(file.Fields[len(totals)], "number of rewards")
 	return file, numRewards, ok
 }
 
 // checkTotal reports whether an entry of the first line has the wanted value. Any other value is an error.
 func (file *rewFile) checkTotal(entry field, total rewTotal) bool {
-	number, ok := file.parseCount(entry, "total")
+	number, ok := file.ParseCount(entry, "total")
 	if !ok {
 		return false
 	}
 	if number != total.value {
-		file.errorAt(entry.column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
+		file.ErrorAt(entry.Column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
 		return false
 	}
 	return true
@@ -77,7 +78,7 @@ func (file *rewFile) readComment(comment string) {
 	name, hasClosing := strings.CutSuffix(name, `"`)
 	isName := name != "" && !strings.Contains(name, `"`)
 	if !hasOpening || !hasClosing || !isName {
-		file.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(title)))
+		file.ErrorAt(0, "found %s, wanted the name of a reward structure in quotes", textlines.Quote([]byte(title)))
 		return
 	}
 	file.name = name
@@ -92,18 +93,18 @@ func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, nu
 		if numLines%linesBetweenChecks == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(file.fields) != numFields {
-			file.errorAt(0, "found %d entries, wanted %d", len(file.fields), numFields)
+		if len(file.Fields) != numFields {
+			file.ErrorAt(0, "found %d entries, wanted %d", len(file.Fields), numFields)
 			continue
 		}
-		field := file.fields[numFields-1]
+		field := file.Fields[numFields-1]
 		reward, ok := file.parseValue(field, "reward", file.wantsFractions)
 		if ok {
 			visit(reward)
 		}
 	}
-	if len(file.errs) == 0 && numLines != numRewards {
-		file.errorAtEnd("found %d rewards, wanted %d as the first line says", numLines, numRewards)
+	if len(file.Errs) == 0 && numLines != numRewards {
+		file.ErrorAtEnd("found %d rewards, wanted %d as the first line says", numLines, numRewards)
 	}
 	return nil
 }
@@ -154,11 +155,11 @@ func readStateRewards(ctx context.Context, source Source, model *sparse.Model, e
 	}
 	previous := -1
 	return file, column, file.forEachLine(ctx, kind, 2, numRewards, func(reward number) {
-		state, ok := file.parseIndex(file.fields[0], "state", model.NumStates())
+		state, ok := file.ParseIndex(file.Fields[0], "state", model.NumStates())
 		switch {
 		case !ok: // parseIndex recorded the error
 		case state <= previous:
-			file.errorAt(file.fields[0].column, "found state %d after state %d, wanted states in order and each once", state, previous)
+			file.ErrorAt(file.Fields[0].Column, "found state %d after state %d, wanted states in order and each once", state, previous)
 		default:
 			previous = state
 			column.setEntry(state, reward)
@@ -181,7 +182,7 @@ func readTransitionRewards(ctx context.Context, source Source, model *sparse.Mod
 	}
 	reader := &trewFile{rewFile: file, column: column, numParallelRead: -1}
 	err := file.forEachLine(ctx, kind, numFields, numRewards, reader.readLine)
-	if err == nil && len(file.errs) == 0 {
+	if err == nil && len(file.Errs) == 0 {
 		reader.endParallel()
 		reader.checkCompleteChoices()
 	}
@@ -202,31 +203,31 @@ type trewFile struct {
 // readLine reads the current line, which has the given reward, and sets the reward of its transition. All transitions of an MDP's choice
 // must have the same reward.
 func (file *trewFile) readLine(reward number) {
-	fields := file.fields
-	state, ok := file.parseIndex(fields[0], "state", file.model.NumStates())
+	fields := file.Fields
+	state, ok := file.ParseIndex(fields[0], "state", file.model.NumStates())
 	if !ok {
 		return
 	}
 	choice, end := file.model.Choices(state)
 	if file.model.Kind == sparse.MDP {
-		offset, ok := file.parseIndex(fields[1], "choice", end-choice)
+		offset, ok := file.ParseIndex(fields[1], "choice", end-choice)
 		if !ok {
 			return
 		}
 		choice += offset
 	}
-	target, ok := file.parseIndex(fields[len(fields)-2], "state", file.model.NumStates())
+	target, ok := file.ParseIndex(fields[len(fields)-2], "state", file.model.NumStates())
 	if !ok {
 		return
 	}
 	transition := file.findTransition(choice, state, target)
 	switch {
 	case transition < 0:
-		file.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
+		file.ErrorAt(fields[len(fields)-2].Column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
 	case file.column.presentEntries.Has(transition):
-		file.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
+		file.ErrorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
 	case file.model.Kind == sparse.MDP && file.hasDifferentReward(choice, reward):
-		file.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
+		file.ErrorAt(fields[3].Column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
 	default:
 		file.column.setEntry(transition, reward)
 	}
@@ -261,7 +262,7 @@ func (file *trewFile) findTransition(choice, state, target int) int {
 func (file *trewFile) endParallel() {
 	isIncomplete := file.numParallelRead > 0 && file.numParallelRead < len(file.parallelTransitions)
 	if isIncomplete && !haveEqualWeights(file.model, file.parallelTransitions) {
-		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities",
+		file.ErrorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities",
 			file.numParallelRead, file.currentState, file.currentTarget, len(file.parallelTransitions))
 	}
 	file.numParallelRead = -1
@@ -294,7 +295,7 @@ func (file *trewFile) checkCompleteChoices() {
 		for choice := first; choice < end; choice++ {
 			numRewards, numTransitions := file.countRewards(choice)
 			if numRewards != 0 && numRewards != numTransitions {
-				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, numTransitions, choice-first, state)
+				file.ErrorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, numTransitions, choice-first, state)
 			}
 		}
 	}

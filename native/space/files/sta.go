@@ -9,6 +9,7 @@ import (
 	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // staFile reads a .sta or .obs file.
@@ -26,7 +27,7 @@ type staFile struct {
 func readValues(ctx context.Context, source Source, noun string, count int) (*staFile, error) {
 	file := &staFile{lines: newLines(source), entryNoun: noun}
 	if !file.nextData(noun+"s", nil) {
-		file.errorAtEnd("found the end of the file, wanted the names of the variables, such as (x,y)")
+		file.ErrorAtEnd("found the end of the file, wanted the names of the variables, such as (x,y)")
 		return file, nil
 	}
 	if !file.readNames() {
@@ -41,8 +42,8 @@ func readValues(ctx context.Context, source Source, noun string, count int) (*st
 		}
 		file.readState(numRead, count)
 	}
-	if len(file.errs) == 0 && numRead != count {
-		file.errorAtEnd("found %d %ss, wanted %d as in the transitions", numRead, noun, count)
+	if len(file.Errs) == 0 && numRead != count {
+		file.ErrorAtEnd("found %d %ss, wanted %d as in the transitions", numRead, noun, count)
 	}
 	return file, nil
 }
@@ -50,10 +51,10 @@ func readValues(ctx context.Context, source Source, noun string, count int) (*st
 // splitTuple splits a list in parentheses, such as (a,b), that starts at a column of the current line. It returns the elements with their
 // columns. The next call overwrites them.
 func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
-	text := bytes.TrimRight(file.lineText[column:], " \t")
+	text := bytes.TrimRight(file.LineText[column:], " \t")
 	isTuple := len(text) >= 2 && text[0] == '(' && text[len(text)-1] == ')'
 	if !isTuple {
-		file.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
+		file.ErrorAt(column, "found %s, wanted values in parentheses, such as (0,true)", textlines.Quote(text))
 		return nil, false
 	}
 	list := text[1 : len(text)-1]
@@ -63,7 +64,7 @@ func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
 	file.tupleFields = file.tupleFields[:0]
 	column++
 	for element := range bytes.SplitSeq(list, []byte(",")) {
-		file.tupleFields = append(file.tupleFields, field{element, column})
+		file.tupleFields = append(file.tupleFields, field{Text: element, Column: column})
 		column += len(element) + 1
 	}
 	return file.tupleFields, true
@@ -71,43 +72,43 @@ func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
 
 // readNames reads the names of the variables from the current line, such as (x,y). It returns false after an error.
 func (file *staFile) readNames() bool {
-	names, ok := file.splitTuple(file.fields[0].column)
+	names, ok := file.splitTuple(file.Fields[0].Column)
 	if !ok {
 		return false
 	}
 	if len(names) == 0 {
-		file.errorAt(0, "found no variables, wanted at least one")
+		file.ErrorAt(0, "found no variables, wanted at least one")
 	}
 	seen := map[string]bool{}
 	for _, field := range names {
 		switch name := field.String(); {
 		case !syntax.IsIdent(name):
-			file.errorAt(field.column, "found %s, wanted the name of a variable", quote(field.text))
+			file.ErrorAt(field.Column, "found %s, wanted the name of a variable", textlines.Quote(field.Text))
 		case seen[name]:
-			file.errorAt(field.column, "found variable %q again, wanted each once", name)
+			file.ErrorAt(field.Column, "found variable %q again, wanted each once", name)
 		default:
 			seen[name] = true
 			file.variables = append(file.variables, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})
 		}
 	}
-	return len(file.errs) == 0
+	return len(file.Errs) == 0
 }
 
 // readState reads a line such as 0:(1,false), which has the number of a state and the values of the variables in it. States must be in
 // order, so the number must be expected. The same holds for observations in an .obs file.
 func (file *staFile) readState(expected, numStates int) {
-	column := file.fields[0].column
-	colon := bytes.IndexByte(file.lineText, ':')
+	column := file.Fields[0].Column
+	colon := bytes.IndexByte(file.LineText, ':')
 	if colon < 0 {
-		file.errorAt(column, "found %s, wanted a %s such as %d:(...)", quote(file.lineText), file.entryNoun, expected)
+		file.ErrorAt(column, "found %s, wanted a %s such as %d:(...)", textlines.Quote(file.LineText), file.entryNoun, expected)
 		return
 	}
-	index, ok := file.parseIndex(field{bytes.TrimSpace(file.lineText[:colon]), column}, file.entryNoun, numStates)
+	index, ok := file.ParseIndex(field{Text: bytes.TrimSpace(file.LineText[:colon]), Column: column}, file.entryNoun, numStates)
 	if !ok {
 		return
 	}
 	if index != expected {
-		file.errorAt(column, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", file.entryNoun, index, expected)
+		file.ErrorAt(column, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", file.entryNoun, index, expected)
 		return
 	}
 	values, ok := file.splitTuple(colon + 1)
@@ -115,7 +116,7 @@ func (file *staFile) readState(expected, numStates int) {
 		return
 	}
 	if len(values) != len(file.variables) {
-		file.errorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(file.variables))
+		file.ErrorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(file.variables))
 		return
 	}
 	if !file.hasTypes {
@@ -151,14 +152,14 @@ func (file *staFile) appendValue(slot int, field field) {
 		case "false":
 			file.values = append(file.values, 0)
 		default:
-			file.errorAt(field.column, "found %s, wanted true or false as before: %q is Boolean", quote(field.text), variable.Name)
+			file.ErrorAt(field.Column, "found %s, wanted true or false as before: %q is Boolean", textlines.Quote(field.Text), variable.Name)
 		}
 		return
 	}
 	value, err := strconv.ParseInt(text, 10, 32)
 	isExtreme := value == math.MinInt32 || value == math.MaxInt32
 	if err != nil || text[0] == '+' || isExtreme {
-		file.errorAt(field.column, "found %s, wanted an integer of 32 bits for %q", quote(field.text), variable.Name)
+		file.ErrorAt(field.Column, "found %s, wanted an integer of 32 bits for %q", textlines.Quote(field.Text), variable.Name)
 		return
 	}
 	variable.Low, variable.High = min(variable.Low, int32(value)), max(variable.High, int32(value))
@@ -167,10 +168,10 @@ func (file *staFile) appendValue(slot int, field field) {
 
 // findState returns the position of a state in a file without errors.
 func (file *staFile) findState(state int) syntax.Pos {
-	lines := newLines(file.source)
+	lines := newLines(file.Source)
 	lines.nextData(file.entryNoun+"s", nil)
 	for range state + 1 {
 		lines.nextData(file.entryNoun+"s", nil)
 	}
-	return lines.position(0)
+	return lines.Position(0)
 }

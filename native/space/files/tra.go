@@ -9,6 +9,7 @@ import (
 	"tilecheck/internal/noun"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // fileHeader is the first comment of a file, or of a section of a .pexp file, and the kind of contents that follows it.
@@ -30,18 +31,18 @@ func fileHeaders() []fileHeader {
 // visitComment for each comment unless it is nil. It returns false at the end of the file, or after an error. It is an error if a comment
 // is the header of a file of another kind.
 func (lines *lines) nextData(kind string, visitComment func(comment string)) bool {
-	for lines.nextLine() {
-		trimmed := bytes.TrimSpace(lines.lineText)
+	for lines.NextLine() {
+		trimmed := bytes.TrimSpace(lines.LineText)
 		if len(trimmed) == 0 {
 			continue
 		}
 		if trimmed[0] != '#' {
-			lines.splitFields()
+			lines.SplitFields()
 			return true
 		}
 		comment := string(trimmed)
 		if other := otherKind(comment, kind); other != "" {
-			lines.errorAt(0, "found the header of a file of %s, wanted %s", other, kind)
+			lines.ErrorAt(0, "found the header of a file of %s, wanted %s", other, kind)
 			return false
 		}
 		if visitComment != nil {
@@ -106,8 +107,8 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	file := &traFile{modelType: opts.Type, currentState: -1}
 	headerType := syntax.TypeNone
 	if !lines.nextData("transitions", func(comment string) { headerType = typeOfComment(lines, comment) }) {
-		if len(lines.errs) == 0 {
-			lines.errorAtEnd("found the end of the file, wanted the numbers of states and transitions")
+		if len(lines.Errs) == 0 {
+			lines.ErrorAtEnd("found the end of the file, wanted the numbers of states and transitions")
 		}
 		return nil, nil
 	}
@@ -169,21 +170,21 @@ func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	case "SMG":
 		return syntax.SMG
 	}
-	lines.errorAt(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
+	lines.ErrorAt(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs can be read", textlines.Quote([]byte(name)))
 	return syntax.TypeNone
 }
 
 // readTotals reads the first line of a .tra file, which has the numbers of states, transitions and so on. If the type of the model is not
 // yet known, it is guessed from this line. It returns false after an error.
 func (file *traFile) readTotals(lines *lines) bool {
-	if len(lines.errs) > 0 {
+	if len(lines.Errs) > 0 {
 		return false
 	}
 	if file.modelType == syntax.TypeNone {
 		file.modelType = typeOfTotals(lines)
 	}
 	entries := file.totalEntries()
-	if len(lines.fields) != len(entries) {
+	if len(lines.Fields) != len(entries) {
 		file.errorNumTotals(lines, entries)
 		return false
 	}
@@ -192,7 +193,7 @@ func (file *traFile) readTotals(lines *lines) bool {
 	}
 	for position, entry := range entries {
 		var ok bool
-		if *entry.value, ok = lines.parseCount(lines.fields[position], entry.name); !ok {
+		if *entry.value, ok = lines.ParseCount(lines.Fields[position], entry.name); !ok {
 			return false
 		}
 	}
@@ -205,17 +206,17 @@ func (file *traFile) errorNumTotals(lines *lines, entries []totalEntry) {
 	for _, entry := range entries {
 		wanted = append(wanted, entry.name)
 	}
-	lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.lineText)), strings.Join(wanted, " and the "), typeName(file.modelType))
+	lines.ErrorAt(0, "found %s, wanted the %s: the model is of type %s", textlines.Quote(bytes.TrimSpace(lines.LineText)), strings.Join(wanted, " and the "), typeName(file.modelType))
 }
 
 // checkTotals checks that a .tra file declares at least one state, and no more observations than states. It returns false after an error.
 func (file *traFile) checkTotals(lines *lines) bool {
 	if file.declaredTotals.numStates == 0 {
-		lines.errorAt(lines.fields[0].column, "found 0 states, wanted at least one")
+		lines.ErrorAt(lines.Fields[0].Column, "found 0 states, wanted at least one")
 		return false
 	}
 	if file.declaredTotals.numObservations > file.declaredTotals.numStates {
-		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", file.declaredTotals.numObservations, file.declaredTotals.numStates)
+		lines.ErrorAt(lines.Fields[len(lines.Fields)-1].Column, "found %d observations of %d states, wanted no more than states", file.declaredTotals.numObservations, file.declaredTotals.numStates)
 		return false
 	}
 	return true
@@ -244,8 +245,8 @@ func (file *traFile) totalEntries() []totalEntry {
 // typeOfTotals guesses the type of a model from the first line of a .tra file, which has two to four totals. In a game, the first one is
 // followed by a colon and the number of players. An interval in the next line shows an interval model. It returns TypeNone if no type fits.
 func typeOfTotals(lines *lines) syntax.ModelType {
-	isGame := bytes.Contains(lines.fields[0].text, []byte(":"))
-	switch numTotals := len(lines.fields); {
+	isGame := bytes.Contains(lines.Fields[0].Text, []byte(":"))
+	switch numTotals := len(lines.Fields); {
 	case isGame:
 		return syntax.SMG
 	case numTotals == 4:
@@ -266,8 +267,8 @@ func typeOfTotals(lines *lines) syntax.ModelType {
 // line stays the same.
 func (lines *lines) hasInterval(index int) bool {
 	preview := *lines
-	preview.fields, preview.errs = nil, nil
-	return preview.nextData("transitions", nil) && len(preview.fields) > index && preview.fields[index].text[0] == '['
+	preview.Fields, preview.Errs = nil, nil
+	return preview.nextData("transitions", nil) && len(preview.Fields) > index && preview.Fields[index].Text[0] == '['
 }
 
 // typeName returns the name of a model type for diagnostics.
@@ -284,13 +285,13 @@ func typeName(modelType syntax.ModelType) string {
 // Source: PRISM's -importmodel, which reads six rows (reference, section 6).
 func guessType(lines *lines) syntax.ModelType {
 	preview := *lines
-	preview.fields, preview.errs = nil, nil
+	preview.Fields, preview.Errs = nil, nil
 	const previewRows = 6
 	for range previewRows {
-		if !preview.nextData("transitions", nil) || len(preview.fields) < 3 {
+		if !preview.nextData("transitions", nil) || len(preview.Fields) < 3 {
 			break
 		}
-		if value, err := parseNumber(preview.fields[2].text, false); err == nil && value.float > 1 {
+		if value, err := parseNumber(preview.Fields[2].Text, false); err == nil && value.float > 1 {
 			return syntax.CTMC
 		}
 	}
@@ -323,13 +324,13 @@ func (file *traFile) readLine() {
 	if file.owners != nil && !file.readOwner() {
 		return
 	}
-	if file.stateObservations != nil && file.fields[0].String() == "-" {
+	if file.stateObservations != nil && file.Fields[0].String() == "-" {
 		file.readInitialObservation()
 		return
 	}
 	maxEntries := file.columnIndexes.action + 1 // the action is the last entry, and may be missing
-	if len(file.fields) != maxEntries && len(file.fields) != maxEntries-1 {
-		file.errorAt(0, "found %d entries, wanted %s", len(file.fields), file.columnIndexes.description)
+	if len(file.Fields) != maxEntries && len(file.Fields) != maxEntries-1 {
+		file.ErrorAt(0, "found %d entries, wanted %s", len(file.Fields), file.columnIndexes.description)
 		return
 	}
 	file.readTransition()
@@ -338,18 +339,18 @@ func (file *traFile) readLine() {
 // readTransition reads the transition in the current line, and adds it to the model. The line has a valid number of fields. If the
 // transition is the first one of its state or choice, it also starts these.
 func (file *traFile) readTransition() {
-	fields, columns := file.fields, &file.columnIndexes
-	state, ok := file.parseIndex(fields[0], "state", file.numStates)
+	fields, columns := file.Fields, &file.columnIndexes
+	state, ok := file.ParseIndex(fields[0], "state", file.numStates)
 	if !ok {
 		return
 	}
 	choice := 0
 	if columns.choice > 0 {
-		if choice, ok = file.parseCount(fields[columns.choice], "choice"); !ok {
+		if choice, ok = file.ParseCount(fields[columns.choice], "choice"); !ok {
 			return
 		}
 	}
-	target, ok := file.parseIndex(fields[columns.target], "state", file.numStates)
+	target, ok := file.ParseIndex(fields[columns.target], "state", file.numStates)
 	if !ok {
 		return
 	}
@@ -369,7 +370,7 @@ func (file *traFile) readTransition() {
 		action = sparse.NoAction
 	}
 	file.nextUpperBound = high
-	file.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
+	file.addTransition(target, weight, action, fields[columns.target].Column, fields[columns.action-1].Column)
 }
 
 // readWeight reads the weight of the transition in the current line. This is a probability, a rate, or an interval, whose upper bound is
@@ -378,7 +379,7 @@ func (file *traFile) readWeight() (weight, high number, ok bool) {
 	if file.columnIndexes.weight == 0 {
 		return file.one, number{}, true
 	}
-	entry := file.fields[file.columnIndexes.weight]
+	entry := file.Fields[file.columnIndexes.weight]
 	if file.hasIntervals {
 		return file.parseInterval(entry)
 	}
@@ -389,15 +390,15 @@ func (file *traFile) readWeight() (weight, high number, ok bool) {
 // readActionName reads the name of the action in the current line, and returns the number of the action. Without a name it returns
 // sparse.NoAction. An invalid name is an error.
 func (file *traFile) readActionName() (action sparse.Action, ok bool) {
-	if len(file.fields) <= file.columnIndexes.action {
+	if len(file.Fields) <= file.columnIndexes.action {
 		return sparse.NoAction, true
 	}
-	entry := file.fields[file.columnIndexes.action]
-	if known, isKnown := file.actionByName[string(entry.text)]; isKnown {
+	entry := file.Fields[file.columnIndexes.action]
+	if known, isKnown := file.actionByName[string(entry.Text)]; isKnown {
 		return known, true
 	}
 	if !isWord(entry.String()) {
-		file.errorAt(entry.column, "found %s, wanted the name of an action", quote(entry.text))
+		file.ErrorAt(entry.Column, "found %s, wanted the name of an action", textlines.Quote(entry.Text))
 		return sparse.NoAction, false
 	}
 	return file.actionNumber(entry.String()), true
@@ -406,25 +407,25 @@ func (file *traFile) readActionName() (action sparse.Action, ok bool) {
 // readInitialObservation reads a line with the observation of an initial state of a POMDP, such as: - - 0 - 3. Other states have their
 // observations in the lines of transitions to them.
 func (file *traFile) readInitialObservation() {
-	if len(file.fields) != 5 {
-		file.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(file.fields))
+	if len(file.Fields) != 5 {
+		file.ErrorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(file.Fields))
 		return
 	}
-	state, ok := file.parseIndex(file.fields[2], "state", file.numStates)
+	state, ok := file.ParseIndex(file.Fields[2], "state", file.numStates)
 	if ok {
-		file.setObservation(state, file.fields[4])
+		file.setObservation(state, file.Fields[4])
 	}
 }
 
 // setObservation records the observation of a state, which is in a field of the current line. It is an error if an earlier line has another
 // observation of the state. It returns false after an error.
 func (file *traFile) setObservation(state int, field field) bool {
-	observation, ok := file.parseIndex(field, "observation", file.declaredTotals.numObservations)
+	observation, ok := file.ParseIndex(field, "observation", file.declaredTotals.numObservations)
 	if !ok {
 		return false
 	}
 	if file.stateObservations[state] >= 0 && file.stateObservations[state] != observation {
-		file.errorAt(field.column, "found observation %d of state %d, wanted %d as before", observation, state, file.stateObservations[state])
+		file.ErrorAt(field.Column, "found observation %d of state %d, wanted %d as before", observation, state, file.stateObservations[state])
 		return false
 	}
 	file.stateObservations[state] = observation
@@ -435,7 +436,7 @@ func (file *traFile) setObservation(state int, field field) bool {
 // false after an error.
 func (file *traFile) startRow(state, choice int, action sparse.Action) bool {
 	if state < file.currentState {
-		file.errorAt(file.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, file.currentState)
+		file.ErrorAt(file.Fields[0].Column, "found state %d after state %d, wanted rows in the order of states", state, file.currentState)
 		return false
 	}
 	isNewState := state > file.currentState
@@ -448,7 +449,7 @@ func (file *traFile) startRow(state, choice int, action sparse.Action) bool {
 	}
 	if isNewState {
 		file.numStateChoices = 1
-		file.startChoice(sparse.NoAction, file.position(0))
+		file.startChoice(sparse.NoAction, file.Position(0))
 	}
 	return true
 }
@@ -462,13 +463,13 @@ func (file *traFile) startChoiceRow(state, choice int, action sparse.Action) boo
 	case choice == next:
 		file.numStateChoices++
 		file.currentAction = action
-		file.startChoice(action, file.position(0))
+		file.startChoice(action, file.Position(0))
 		return true
 	case choice != last:
-		file.errorAt(file.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), next)
+		file.ErrorAt(file.Fields[1].Column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), next)
 		return false
 	case action != file.currentAction:
-		file.errorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)
+		file.ErrorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)
 		return false
 	}
 	return true
@@ -477,17 +478,17 @@ func (file *traFile) startChoiceRow(state, choice int, action sparse.Action) boo
 // finishModel checks that the file has as many transitions and choices as its first line says, and all observations. Then it returns the
 // model. It returns nil after an error.
 func (file *traFile) finishModel() *sparse.Model {
-	if len(file.errs) > 0 {
+	if len(file.Errs) > 0 {
 		return nil
 	}
 	withoutObservation := slices.Index(file.stateObservations, -1)
 	switch {
 	case file.numTransitions != file.declaredTotals.numTransitions:
-		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.declaredTotals.numTransitions)
+		file.ErrorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.declaredTotals.numTransitions)
 	case file.modelKind == sparse.MDP && file.assembly.numChoices != file.declaredTotals.numChoices:
-		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.declaredTotals.numChoices)
+		file.ErrorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.declaredTotals.numChoices)
 	case withoutObservation >= 0:
-		file.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
+		file.ErrorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
 	}
 	return file.finish()
 }

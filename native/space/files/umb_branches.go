@@ -32,10 +32,10 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 	for position := range builder.branches {
 		branch := &builder.branches[position]
 		builder.recordFirstBranch(branch.branchIndex)
-		numErrors := len(builder.errs)
+		numErrors := len(builder.Errs)
 		builder.nextUpperBound = branch.upperBound
 		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
-		if len(builder.errs) > numErrors {
+		if len(builder.Errs) > numErrors {
 			builder.addLocation(state, choice)
 		}
 	}
@@ -95,7 +95,7 @@ func (builder *umbBuilder) mergeBranch(earlier *umbBranch, branch int, weight nu
 // addLocation adds the state and the choice to the error messages that do not have them yet. A binary file has no lines, so it also removes
 // positions.
 func (builder *umbBuilder) addLocation(state, choice int) {
-	for _, diagnostic := range builder.errs {
+	for _, diagnostic := range builder.Errs {
 		hasLocation := !diagnostic.Pos.IsValid() && strings.HasPrefix(diagnostic.Msg, "state ")
 		if !hasLocation {
 			diagnostic.Pos = syntax.Pos{}

@@ -15,6 +15,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // ReadUMB reads a model in the binary format UMB, which may be compressed with gzip or xz. It reads DTMCs and MDPs, also with intervals,
@@ -122,7 +123,7 @@ func (column *umbColumn) fractionAt(index int, exact bool) (number, error) {
 	default:
 		return value, nil
 	}
-	return value, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(fraction.RatString())), err)
+	return value, fmt.Errorf("found the fraction %s, wanted %v", textlines.Quote([]byte(fraction.RatString())), err)
 }
 
 // readStateSet reads a set of states from a member of the archive, which has a bit for each of numStates states.

@@ -11,6 +11,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // readIndex parses the index of the file, which has the type and the size of the model, and the types of the numbers. It returns an error
@@ -57,7 +58,7 @@ func (file *umbFile) readModelType(system *umb.System) error {
 	file.isMarkovAutomaton = system.Time == umbMarkovTime
 	if file.modelType == syntax.TypeNone {
 		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata, SMGs and LTSs can be read",
-			quote([]byte(system.Time)), system.Players, system.Observations)
+			textlines.Quote([]byte(system.Time)), system.Players, system.Observations)
 	}
 	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
 		return fmt.Errorf("found a model of type %s, wanted the requested type %s", file.modelType, file.opts.Type)
@@ -250,7 +251,7 @@ func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 // reason.
 func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
 	if declared.Type == nil || declared.Optional {
-		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
+		return fmt.Sprintf("variable %s is optional or has no type", textlines.Quote([]byte(declared.Name)))
 	}
 	variable := umbVariable{name: declared.Name, bitOffset: bitOffset, valueOffset: declared.Offset, kind: sema.Int}
 	numBits := declared.Type.Bits()
@@ -260,11 +261,11 @@ func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem
 	case (declared.Type.Type == "int" || declared.Type.Type == "uint") && numBits <= 64:
 		variable.isSigned = declared.Type.Type == "int"
 	default:
-		return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, numBits)
+		return fmt.Sprintf("variable %s is of type %s with %d bits", textlines.Quote([]byte(declared.Name)), declared.Type.Type, numBits)
 	}
 	isRepeated := slices.ContainsFunc(file.variables, func(known umbVariable) bool { return known.name == declared.Name })
 	if !syntax.IsIdent(declared.Name) || isRepeated {
-		return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
+		return fmt.Sprintf("%s is not the name of one variable", textlines.Quote([]byte(declared.Name)))
 	}
 	if declared.Lower != nil && declared.Upper != nil {
 		variable.low, variable.high, variable.hasBounds = *declared.Lower, *declared.Upper, true

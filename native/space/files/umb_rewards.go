@@ -10,6 +10,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // addRewards adds the reward structures of the file to the imported model.
@@ -35,7 +36,7 @@ func (builder *umbBuilder) readReward(model *sparse.Model, index int, annotation
 		name = ""
 	}
 	if name != "" && !syntax.IsIdent(name) {
-		return reward, perTransition, fmt.Errorf("found the name %s, wanted a word", quote([]byte(name)))
+		return reward, perTransition, fmt.Errorf("found the name %s, wanted a word", textlines.Quote([]byte(name)))
 	}
 	stateRewards, err := builder.readStateRewards(builder.rewards[annotation.Name+"/states"])
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/prism/textlines"
 )
 
 // buildSpace makes a space of the model, after the members of the file were read.
@@ -59,7 +60,7 @@ func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
 	}
 	model := builder.finish()
 	if model == nil {
-		return nil, builder.errs
+		return nil, builder.Errs
 	}
 	if model.Kind == sparse.CTMC && !builder.opts.Exact { // a rate is the rounded product of two rounded numbers
 		model.RelErr = higherOrderFactor * 4 * sema.UnitRoundoff
@@ -69,8 +70,8 @@ func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
 		return nil, err
 	}
 	builder.setLabels(model, sets)
-	if len(builder.errs) > 0 {
-		return nil, builder.errs
+	if len(builder.Errs) > 0 {
+		return nil, builder.Errs
 	}
 	return model, nil
 }
@@ -166,7 +167,7 @@ func (builder *umbBuilder) readActionNames() error {
 			return err
 		}
 		if !utf8.ValidString(name) || name != "" && !isWord(name) {
-			return fmt.Errorf("found the action %s, wanted a word", quote([]byte(name)))
+			return fmt.Errorf("found the action %s, wanted a word", textlines.Quote([]byte(name)))
 		}
 		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.actionNumber(name))
 	}
@@ -237,8 +238,8 @@ func (builder *umbBuilder) addRows() error {
 		if err := builder.addState(state); err != nil {
 			return err
 		}
-		if len(builder.errs) >= maxErrors {
-			return builder.errs
+		if len(builder.Errs) >= textlines.MaxErrors {
+			return builder.Errs
 		}
 	}
 	return nil
@@ -278,7 +279,7 @@ func (builder *umbBuilder) declaredSets() (declaredSets, error) {
 			name = *annotation.Value.Alias
 		}
 		if seen[name] {
-			return declared, fmt.Errorf("found the label %s twice", quote([]byte(name)))
+			return declared, fmt.Errorf("found the label %s twice", textlines.Quote([]byte(name)))
 		}
 		seen[name] = true
 		states := builder.labels[annotation.Name]
@@ -308,7 +309,7 @@ func (builder *umbBuilder) addLabel(declared *declaredSets, name string, states 
 			return errors.New(`the label "init" does not hold in exactly the initial states`)
 		}
 	case !syntax.IsIdent(name):
-		return fmt.Errorf("found the label %s, wanted a word", quote([]byte(name)))
+		return fmt.Errorf("found the label %s, wanted a word", textlines.Quote([]byte(name)))
 	default:
 		declared.labels = append(declared.labels, sparse.Label{Name: name, States: states})
 	}
