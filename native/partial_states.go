@@ -38,6 +38,8 @@ const (
 	leastPart = 64
 	// maxStallCount is the value of truncation.stallCount at which no greater part is explored.
 	maxStallCount = 4
+	// maxEscape is the probability to leave a part of a finite model above which a greater part is tried at once.
+	maxEscape = 0.01
 	// leastGain is the least fraction by which a greater part must narrow an interval; otherwise no greater part is explored.
 	leastGain = 0.1
 )
@@ -230,6 +232,10 @@ func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	verdict := truncation.checkAll(ctx, truncation.property)
 	verdict.Seconds += truncation.seconds
 	hasHitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
+	if hasHitLimit && truncation.retrySmaller(verdict.Err) { // the checks of all parts ended early
+		truncation.explore(ctx)
+		isUsable = truncation.answer != nil && truncation.answer.Err == nil
+	}
 	if hasHitLimit && isUsable {
 		truncation.answer.Seconds = verdict.Seconds
 		return *truncation.answer
@@ -283,9 +289,7 @@ func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
 	}
 	space, err := explicit.Build(ctx, truncation.model, opts)
 	if exceedsLimit(err) {
-		truncation.size /= partGrowth
-		truncation.limitErr = err
-		return truncation.answer == nil && truncation.size >= leastPart
+		return truncation.retrySmaller(err)
 	}
 	if err != nil {
 		truncation.answer = &result.Verdict{Err: failure(err, result.Build, truncation.file, syntax.Pos{})}
@@ -297,6 +301,13 @@ func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
 	mayBeLarger := truncation.limitErr == nil && truncation.size <= maxTruncated
 	isStalled := truncation.stallCount >= maxStallCount
 	return mayBeLarger && !isStalled && !truncation.isAccurate && ctx.Err() == nil
+}
+
+// retrySmaller makes the next part smaller, because a limit was reached with limitErr. It returns false if there is an answer, or no part is left.
+func (truncation *truncation) retrySmaller(limitErr error) (canImprove bool) {
+	truncation.size /= partGrowth
+	truncation.limitErr = limitErr
+	return truncation.answer == nil && truncation.size >= leastPart
 }
 
 // checkPart checks the property on a part of the model, and keeps the verdict if it is better than the previous answer.
@@ -313,9 +324,15 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 		verdict = model.complete(model.checker.WithinDepth(ctx, &truncation.property.Instance, truncation.horizon))
 		truncation.answer, truncation.isAccurate = &verdict, true
 	case truncation.givesBounds:
+		greatestEscape := maxEscape
+		if truncation.isInfinite || truncation.limitErr != nil || truncation.size*partGrowth > maxTruncated { // this may be the greatest part
+			greatestEscape = 1
+		}
 		var width float64
-		verdict, width = model.checker.Truncated(ctx, &truncation.property.Instance)
-		truncation.keepIfNarrower(model.complete(verdict), width)
+		var endedEarly bool
+		if verdict, width, endedEarly = model.checker.Truncated(ctx, &truncation.property.Instance, greatestEscape); !endedEarly {
+			truncation.keepIfNarrower(model.complete(verdict), width)
+		}
 	}
 	truncation.seconds += verdict.Seconds
 }

@@ -230,6 +230,35 @@ func TestWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestFiniteModelAtALimit asks about a model with more states than the limit allows. The bounds of its parts are wide, so the parts are left early as long as
+// greater ones may be explored.
+func TestFiniteModelAtALimit(t *testing.T) {
+	t.Parallel()
+	const walk = `ctmc module walk
+x:[0..3000]; y:[0..3000];
+[] x<3000 -> 2:(x'=x+1); [] x>0 -> 1:(x'=x-1); [] y<3000 -> 2:(y'=y+1); [] y>0 -> 1:(y'=y-1);
+endmodule`
+	check := func(maxStates int) result.Verdict {
+		verdicts, err := runner.Check(t.Context(), New(), runner.Job{
+			File: "m.prism", Model: []byte(walk), Props: []string{"P=? [ F<=100 x>=60 ]"},
+			Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: maxStates}},
+		})
+		if err != nil || verdicts[0].Err != nil {
+			t.Fatal(err, verdicts[0].Err)
+		}
+		return verdicts[0]
+	}
+	whole := check(0)
+	if whole.Bound.Hi-whole.Bound.Lo > 1e-8 {
+		t.Errorf("%v, want narrow bounds", whole.Bound)
+	}
+	for _, maxStates := range []int{3_000, 10_000} {
+		if part := check(maxStates).Bound; !(part.Lo <= whole.Bound.Lo && part.Hi >= whole.Bound.Hi && (part.Lo > 0 || part.Hi < 1)) {
+			t.Errorf("up to %d states: %v, want bounds around %v", maxStates, part, whole.Bound)
+		}
+	}
+}
+
 // TestOverflowBehindTheHorizon asks about models whose numbers double: after about 30 steps they do not fit 32 bits. Properties about fewer steps have values, in
 // fractions and as bounds; properties about more steps, or without a bound, have the error.
 func TestOverflowBehindTheHorizon(t *testing.T) {

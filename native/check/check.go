@@ -127,11 +127,7 @@ func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker 
 // and Engine.
 func (checker *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
-	model := checker.floatModel.space.Model()
-	verdict := result.Verdict{
-		Property: property.Text, Name: property.Name, Method: "states", Resolution: checker.resolution(property.Expr),
-		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
-	}
+	model, verdict := checker.floatModel.space.Model(), checker.newVerdict(property)
 	verdict.Warnings = append(verdict.Warnings, checker.floatModel.space.Warnings()...)
 	best, err := checker.bestOutcome(ctx, property, &verdict)
 	if err != nil {
@@ -148,6 +144,15 @@ func (checker *Checker) Check(ctx context.Context, property *Property) result.Ve
 		checker.opts.OnVerdict(&verdict)
 	}
 	return verdict
+}
+
+// newVerdict returns a verdict of a property that has no value yet.
+func (checker *Checker) newVerdict(property *Property) result.Verdict {
+	model := checker.floatModel.space.Model()
+	return result.Verdict{
+		Property: property.Text, Name: property.Name, Method: "states", Resolution: checker.resolution(property.Expr),
+		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
+	}
 }
 
 // resolution returns how the outermost operator of a property resolves nondeterminism: by a minimum or a maximum over schedulers, or

@@ -63,7 +63,7 @@ func TestTruncated(t *testing.T) {
 		if !part.Truncates(properties[0]) {
 			continue // all states are explored
 		}
-		verdict, width := part.Truncated(t.Context(), properties[0])
+		verdict, width, _ := part.Truncated(t.Context(), properties[0], 1)
 		if verdict.Err != nil {
 			if !strings.Contains(verdict.Err.Message, "does not bound the value") {
 				t.Errorf("%s\n%s: %v", model, property, verdict.Err)
@@ -149,7 +149,7 @@ func TestTruncatedLowerBound(t *testing.T) {
 	for _, path := range []string{"F>=2 s=1", "G>=2 s!=1"} {
 		c, whole, properties := checkerOf(t, "dtmc "+module, "P=? [ "+path+" ]", check.Options{})
 		want := c.Check(t.Context(), properties[0])
-		got, _ := partOf(t, whole, explicit.Options{Part: 1}, check.Options{}).Truncated(t.Context(), properties[0])
+		got, _, _ := partOf(t, whole, explicit.Options{Part: 1}, check.Options{}).Truncated(t.Context(), properties[0], 1)
 		if got.Err == nil && (got.Bound.Lo > want.Value.Num || got.Bound.Hi < want.Value.Num) {
 			t.Errorf("%s: [%v, %v], want %v in it", path, got.Bound.Lo, got.Bound.Hi, want.Value.Num)
 		}

@@ -160,6 +160,48 @@ func TestTimedUntil(t *testing.T) {
 	})
 }
 
+// TestPartialTimedUntil compares with the two models in which unexplored states are targets, and in which they are not.
+func TestPartialTimedUntil(t *testing.T) {
+	early := 0
+	check := func(in *instance, rng *rand.Rand) {
+		time, start := aTime(rng), int(in.m.Initial[0])
+		unexplored := sparse.NewSet(in.m.NumStates())
+		for state := range in.m.NumStates() {
+			if rng.IntN(3) == 0 {
+				unexplored.Add(state)
+			}
+		}
+		escape := in.left.Minus(in.right).Intersect(unexplored)
+		rates := generator(in.m, in.left.Minus(in.right).Minus(escape))
+		least := exponential(rates, time, indicator(in.right))[start]
+		greatest := exponential(rates, time, indicator(in.right.Union(escape)))[start]
+		maxEscape := []float64{1, 1e-3}[rng.IntN(2)]
+		lower, upper, err := solve.PartialTimedUntil(in.Context(), in.g, in.left, in.right, unexplored, at(time), maxEscape, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		escaped, _ := number(0).Sub(greatest, least).Float64()
+		if endedEarly := lower == 0 && upper == 1 && maxEscape < 1; endedEarly && escaped > maxEscape {
+			early++
+			return
+		}
+		const width = 1e-8
+		low, _ := least.Float64()
+		high, _ := greatest.Float64()
+		if number(lower).Cmp(least) > 0 || number(upper).Cmp(greatest) < 0 || lower < low*(1-width) || upper > high*(1+width)+0x1p-60 {
+			in.Errorf("[%v, %v], want [%v, %v] as the narrowest bounds", lower, upper, low, high)
+		}
+	}
+	forCTMC(t, func(in *instance, rng *rand.Rand) {
+		for range 20 {
+			check(in, rng)
+		}
+	})
+	if early == 0 {
+		t.Error("no computation ended early")
+	}
+}
+
 // TestTimedLowerBound checks F>=t: any way for t, then F.
 func TestTimedLowerBound(t *testing.T) {
 	forCTMC(t, func(in *instance, _ *rand.Rand) {

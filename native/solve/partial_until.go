@@ -1,0 +1,74 @@
+package solve
+
+import (
+	"context"
+	"errors"
+
+	"tilecheck/native/space/sparse"
+)
+
+// errEscaped says that more than the permitted probability leaves the explored states.
+var errEscaped = errors.New("the paths leave the explored states")
+
+// PartialTimedUntil returns bounds on the probability of `left U right` within a time, in the only initial state of a partially explored CTMC. unexplored has
+// the states whose transitions are unknown. The upper bound assumes that paths satisfy the formula from there, the lower bound that they do not. It is computed
+// forwards in time, so one pass yields both bounds. If it finds that more than maxEscape of the probability reaches unexplored states, it ends early and returns
+// 0 and 1.
+func PartialTimedUntil(ctx context.Context, graph *sparse.Graph, left, right, unexplored *sparse.Set, time Time, maxEscape float64, opts Options) (lower, upper float64, err error) {
+	start := int(graph.Initial[0])
+	maybe := left.Minus(right)
+	escapeStates := maybe.Intersect(unexplored)
+	maybe = maybe.Minus(escapeStates)
+	switch {
+	case right.Has(start):
+		return 1, 1, nil
+	case escapeStates.Has(start):
+		return 0, 1, nil
+	case !maybe.Has(start) || time.High.Sign() == 0:
+		return 0, 0, nil
+	}
+	uniform := newUniform(graph, nil, opts)
+	uniform.isForward = true
+	uniform.prepare(maybe)
+	if uniform.uniformRate == 0 {
+		return 0, 0, nil
+	}
+	distribution, err := uniform.poissonSteps(ctx, time)
+	if err != nil {
+		return 0, 0, err
+	}
+	rightProbs, escapeProbs := uniform.stepProbabilities(right), uniform.stepProbabilities(escapeStates)
+	uniform.isTooWide = func(sums []float64) bool { return dotProduct(sums, escapeProbs) > maxEscape }
+	startProbs := make([]float64, graph.NumStates())
+	startProbs[start] = 1
+	reversed, maxRow := transposed(graph.Model)
+	uniform.graph = sparse.NewGraph(reversed)
+	uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
+	// The formula holds if some step leads to right and comes within the time. So its probability is the sum over all steps k of the probability of at least k
+	// steps within the time, times the probability that step k leads to right.
+	visits, err := uniform.poissonTotal(ctx, startProbs, distribution)
+	if errors.Is(err, errEscaped) {
+		return 0, 1, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	numMaybe := float64(len(uniform.maybeStates))
+	relErr := compound(uniform.totalErr(distribution) + unitRoundoff*(numMaybe+2))
+	absErr := 2*errMargin*distribution.truncatedProb + numMaybe*uniform.underflowLoss(distribution)
+	reached, escaped := dotProduct(visits, rightProbs), dotProduct(visits, escapeProbs)
+	lower = uniform.rounding.roundDown(reached, relErr)
+	upper = max(uniform.rounding.roundUp(reached+escaped, relErr)+absErr, uniform.rounding.leastBound)
+	return min(lower, 1), min(upper, 1), nil
+}
+
+// dotProduct returns the sum of the products of two lists of nonnegative numbers.
+func dotProduct(x, y []float64) float64 {
+	sum := 0.0
+	for i, factor := range y {
+		if factor > 0 {
+			sum += x[i] * factor
+		}
+	}
+	return sum
+}
