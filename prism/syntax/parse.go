@@ -35,18 +35,16 @@ func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 	return parseIn(dialect, file, src, parseModel)
 }
 
-// parseIn parses a text in a dialect with the function parse. If the text has an error in PRISM's dialect and none in Storm's dialect, the error
-// message says that Storm's dialect accepts the text.
+// parseIn parses a text in a dialect with the function parse. The first error of PRISM's dialect that Storm's dialect does not have says so.
 func parseIn[T any](dialect Dialect, file string, src []byte, parse func(Dialect, string, []byte) (*T, error)) (*T, error) {
 	parsed, err := parse(dialect, file, src)
 	errs, isList := err.(ErrorList)
 	if dialect != PRISM || !isList {
 		return parsed, err
 	}
-	if _, stormErr := parse(Storm, file, src); stormErr == nil {
-		return nil, onlyStorm(errs)
-	}
-	return parsed, err
+	_, stormErr := parse(Storm, file, src)
+	stormErrs, _ := stormErr.(ErrorList)
+	return parsed, onlyStorm(errs, stormErrs)
 }
 
 // parseModel parses a model file in one dialect, without a hint about the other dialect.
@@ -62,14 +60,21 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	return model, nil
 }
 
-// onlyStorm adds to the first of some errors that Storm's dialect accepts the text. It adds nothing if the error mentions this dialect already.
-func onlyStorm(errs ErrorList) ErrorList {
-	first := *errs[0]
-	if strings.Contains(first.Msg, "--dialect storm") {
+// onlyStorm adds to the first of some errors of PRISM's dialect that Storm's dialect does not have that it accepts the text. It adds nothing if the
+// error mentions this dialect already.
+func onlyStorm(errs, stormErrs ErrorList) ErrorList {
+	i := 0
+	for i < len(errs) && i < len(stormErrs) && *errs[i] == *stormErrs[i] {
+		i++
+	}
+	if i == len(errs) || i < len(stormErrs) && errs[i].Pos.Compare(stormErrs[i].Pos) >= 0 || strings.Contains(errs[i].Msg, "--dialect storm") {
 		return errs
 	}
+	first := *errs[i]
 	first.Msg += "; Storm's dialect accepts it (--dialect storm)"
-	return append(ErrorList{&first}, errs[1:]...)
+	errs = slices.Clone(errs)
+	errs[i] = &first
+	return errs
 }
 
 // ParsePart parses a file that may have errors, such as a file that is being edited. The tree has the items without errors. The error is the same

@@ -1,6 +1,7 @@
 package syntax_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -147,6 +148,16 @@ func TestStormOnly(t *testing.T) {
 	}
 	if _, err := syntax.ParseProperties("p", []byte(`P=? [ F "a"`)); err == nil || strings.Contains(err.Error(), "Storm") {
 		t.Errorf("an error in both dialects: %v", err)
+	}
+	// The hint is at the first error that only PRISM's dialect has, beside errors of both dialects.
+	const operand, condition = "P=? [ G (a => X b) ];\n", "P=? [ F a || F b ];\n"
+	for text, want := range map[string]int{operand + condition + condition: 1, condition + operand: 0} {
+		_, err := syntax.ParseProperties("p", []byte(text))
+		for i, line := range strings.Split(fmt.Sprint(err), "\n") {
+			if hasHint := strings.HasSuffix(line, "; Storm's dialect accepts it (--dialect storm)"); hasHint != (i == want) {
+				t.Errorf("error %d of\n%sis %s, want a hint only at error %d", i, text, line, want)
+			}
+		}
 	}
 }
 
