@@ -56,6 +56,7 @@ type precision struct {
 	wantsFractions bool    // compute fractions instead of bounds
 	epsilon        float64 // the relative width of bounds; 0 stands for the default of package solve
 	maxWork        int     // the greatest number of operations on fractions; 0 stands for no limit
+	maxSweeps      int     // the greatest number of sweeps of an iteration; 0 stands for that of the options
 	// refusesRoundedWeights ends the attempt with errRoundedWeights if the model has float64 weights and fractions are needed.
 	refusesRoundedWeights bool
 }
@@ -75,6 +76,9 @@ const (
 	quotientStates = 1 << 20
 	// smallMulti is the number of states of a model for which multi(...) is tried with fractions first.
 	smallMulti = 128
+	// firstMultiSweeps is the number of sweeps of an iteration after which multi(...) is tried with fractions. Weights of objectives can be so small that an
+	// iteration converges very slowly.
+	firstMultiSweeps = 10_000
 )
 
 // The precisions that do not depend on the options.
@@ -188,22 +192,26 @@ func (checker *Checker) evaluateMultiObjective(ctx context.Context, property *Pr
 			return answer, err
 		}
 	}
-	best, err := checker.multiBounds(ctx, property)
+	best, err := checker.multiBounds(ctx, property, firstMultiSweeps)
 	isUndecided := errors.As(err, new(*undecidedError))
 	isTooWide := err == nil && best.width > checker.opts.epsilon()
-	if isUndecided || isTooWide {
-		exact, exactErr := checker.tryFractions(ctx, property, cheapFractions)
-		if exactErr == nil || ctx.Err() != nil {
-			return exact, exactErr
-		}
+	if !isUndecided && !isTooWide {
+		return best, err
+	}
+	exact, exactErr := checker.tryFractions(ctx, property, cheapFractions)
+	switch {
+	case exactErr == nil || ctx.Err() != nil:
+		return exact, exactErr
+	case isUndecided || best.hitSweepLimit:
+		return checker.multiBounds(ctx, property, 0)
 	}
 	return best, err
 }
 
-// multiBounds evaluates multi(...) with float64 bounds. If the float64 weights of the model do not suffice, it uses the model with fractions as
-// weights.
-func (checker *Checker) multiBounds(ctx context.Context, property *Property) (*outcome, error) {
-	model, wantedPrecision := checker.floatModel, precision{epsilon: checker.opts.epsilon()}
+// multiBounds evaluates multi(...) with float64 bounds, with at most maxSweeps sweeps of an iteration as in precision. If the float64 weights of the model do not
+// suffice, it uses the model with fractions as weights.
+func (checker *Checker) multiBounds(ctx context.Context, property *Property, maxSweeps int) (*outcome, error) {
+	model, wantedPrecision := checker.floatModel, precision{epsilon: checker.opts.epsilon(), maxSweeps: maxSweeps}
 	best, err := checker.attempt(ctx, model, wantedPrecision, property)
 	if errors.Is(err, errNeedsFractions) {
 		if model, err = checker.modelWithFractions(ctx); err != nil {

@@ -111,7 +111,7 @@ func (checker *Checker) newEvaluation(ctx context.Context, m *model, wanted prec
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.Expr),
 		opts: solve.Options{
-			Epsilon: wanted.epsilon, MaxSweeps: checker.opts.MaxSweeps, Classic: wantsEstimates,
+			Epsilon: wanted.epsilon, MaxSweeps: cmp.Or(wanted.maxSweeps, checker.opts.MaxSweeps), Classic: wantsEstimates,
 			Exact: wanted.wantsFractions, MaxWork: wanted.maxWork, Progress: checker.opts.Progress,
 		},
 	}

@@ -15,7 +15,7 @@ import (
 //
 // Source: MacQueen, A test for suboptimal actions in Markovian decision problems (Operations Research 15, 1967).
 func (system *equationSystem) eliminateActions(ctx context.Context, opts Options, canStayWithoutReward bool) error {
-	opts.Exact, opts.Scheduler = false, false
+	opts.Exact, opts.Scheduler, opts.MaxSweeps = false, false, guidingSweeps
 	bounded := &equationSystem{
 		graph: system.graph, minimize: system.minimize, isProbability: system.isProbability, maybe: system.maybe, choices: system.choices, reward: system.reward,
 		rounding: system.rounding, values: newValues(system.graph.Model, opts),

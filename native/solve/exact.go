@@ -23,13 +23,16 @@ func (system *equationSystem) solveExact(members []uint32, index *unknownIndex, 
 	return len(members) * (100 + reductionCost(system.values.Exact[members[0]])), nil
 }
 
+// guidingSweeps is the greatest number of sweeps for values in float64 that only guide an exact computation.
+const guidingSweeps = 10_000
+
 // solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If some state has several choices, the first
 // scheduler comes from a solution in float64.
 func (system *equationSystem) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := system.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoices) >= len(floatSystem.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices {
-		if err := floatSystem.solve(meter, Options{}, 1e-6); err != nil {
+		if err := floatSystem.solve(meter, Options{MaxSweeps: guidingSweeps}, 1e-6); err != nil {
 			return err
 		}
 	}
