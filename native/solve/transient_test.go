@@ -188,6 +188,8 @@ func TestPartialTimedUntil(t *testing.T) {
 		const width = 1e-8
 		low, _ := least.Float64()
 		high, _ := greatest.Float64()
+		least.Add(least, number(1e-40)) // the exponentials have 40 digits
+		greatest.Sub(greatest, number(1e-40))
 		if number(lower).Cmp(least) > 0 || number(upper).Cmp(greatest) < 0 || lower < low*(1-width) || upper > high*(1+width)+0x1p-60 {
 			in.Errorf("[%v, %v], want [%v, %v] as the narrowest bounds", lower, upper, low, high)
 		}
