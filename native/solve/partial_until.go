@@ -13,7 +13,7 @@ var errEscaped = errors.New("the paths leave the explored states")
 // PartialTimedUntil returns bounds on the probability of `left U right` within a time, in the only initial state of a partially explored CTMC. unexplored has
 // the states whose transitions are unknown. The upper bound assumes that paths satisfy the formula from there, the lower bound that they do not. It is computed
 // forwards in time, so one pass yields both bounds. If it finds that more than maxEscape of the probability reaches unexplored states, it ends early and returns
-// 0 and 1.
+// 0 and 1. The error is ErrTooManySteps if so many steps are taken that TimedUntil would not take them all.
 func PartialTimedUntil(ctx context.Context, graph *sparse.Graph, left, right, unexplored *sparse.Set, time Time, maxEscape float64, opts Options) (lower, upper float64, err error) {
 	start := int(graph.Initial[0])
 	maybe := left.Minus(right)
@@ -32,6 +32,13 @@ func PartialTimedUntil(ctx context.Context, graph *sparse.Graph, left, right, un
 	uniform.prepare(maybe)
 	if uniform.uniformRate == 0 {
 		return 0, 0, nil
+	}
+	mean, _, err := uniform.meanSteps(time)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case mean >= 2*maxStableSteps:
+		return 0, 0, tooManySteps(mean, 2*maxStableSteps)
 	}
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {

@@ -1,6 +1,7 @@
 package solve_test
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -201,6 +202,22 @@ func TestPartialTimedUntil(t *testing.T) {
 	})
 	if early == 0 {
 		t.Error("no computation ended early")
+	}
+}
+
+// TestPartialTimedUntilForLong has more steps than are taken one by one.
+func TestPartialTimedUntilForLong(t *testing.T) {
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(1, 1)
+	b.State()
+	b.Add(0, 3)
+	none := sparse.NewSet(2)
+	graph := sparse.NewGraph(finish(t, b))
+	graph.Initial = []uint32{0}
+	_, _, err := solve.PartialTimedUntil(t.Context(), graph, sparse.FullSet(2), none, none, at(1<<28), 1, solve.Options{})
+	if !errors.Is(err, solve.ErrTooManySteps) {
+		t.Errorf("%v, want ErrTooManySteps", err)
 	}
 }
 
