@@ -241,7 +241,7 @@ func (c *checker) newNames(declaration *syntax.RenamedModule) (map[string]string
 			return nil, false
 		}
 		if meaning := c.model.names[oldName]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
-			c.addError(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", oldName)
+			c.addError(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming"+syntax.StormAccepts, oldName)
 			return nil, false
 		}
 		newNames[oldName] = pair.New.Name

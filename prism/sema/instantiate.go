@@ -242,7 +242,7 @@ func (f *folder) setRange(instance *Variable, model *Model, variable *variable) 
 	case low > high:
 		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values", low, high, variable.name)
 	case low == high && model.dialect == syntax.PRISM:
-		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values; Storm's dialect accepts it (--dialect storm)", low, high, variable.name)
+		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values"+syntax.StormAccepts, low, high, variable.name)
 	case int64(high)-int64(low) >= math.MaxInt32:
 		f.errs.Add(model.file, pos, "range [%d..%d] for variable %q is too big", low, high, variable.name)
 	}

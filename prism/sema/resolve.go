@@ -140,7 +140,7 @@ func typeMismatch(found Expr, want string) string {
 func (r *resolver) valueMismatch(found Expr, want Type) string {
 	mismatch := typeMismatch(found, want.String())
 	if want == Int && r.model.dialect == syntax.PRISM && isTruncatable(found) {
-		return mismatch + "; Storm's dialect accepts it (--dialect storm)"
+		return mismatch + syntax.StormAccepts
 	}
 	return mismatch
 }
@@ -272,7 +272,7 @@ func (r *resolver) hintOfStorm(name string) string {
 	}
 	switch name {
 	case "Cdiscount", "multilex", "quantile", "AtLeastOneOf", "AtMostOneOf", "ExactlyOneOf":
-		return "; Storm's dialect accepts it (--dialect storm)"
+		return syntax.StormAccepts
 	}
 	return ""
 }

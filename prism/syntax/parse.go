@@ -60,6 +60,9 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	return model, nil
 }
 
+// StormAccepts ends an error message about what Storm's dialect accepts and PRISM's does not.
+const StormAccepts = "; Storm's dialect accepts it (--dialect storm)"
+
 // onlyStorm adds to the first of some errors of PRISM's dialect that Storm's dialect does not have that it accepts the text. It adds nothing if the
 // error mentions this dialect already.
 func onlyStorm(errs, stormErrs ErrorList) ErrorList {
@@ -71,7 +74,7 @@ func onlyStorm(errs, stormErrs ErrorList) ErrorList {
 		return errs
 	}
 	first := *errs[i]
-	first.Msg += "; Storm's dialect accepts it (--dialect storm)"
+	first.Msg += StormAccepts
 	errs = slices.Clone(errs)
 	errs[i] = &first
 	return errs
