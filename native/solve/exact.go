@@ -23,7 +23,7 @@ func (system *equationSystem) solveExact(members []uint32, index *unknownIndex, 
 	return len(members) * (100 + reductionCost(system.values.Exact[members[0]])), nil
 }
 
-// guidingSweeps is the greatest number of sweeps for values in float64 that only guide an exact computation.
+// guidingSweeps limits the sweeps for float64 values with which an exact computation selects its first scheduler, or the choices that it leaves out.
 const guidingSweeps = 10_000
 
 // solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If some state has several choices, the first

@@ -44,12 +44,18 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	reversed, maxRow := transposed(graph.Model)
 	if graph.Kind == sparse.CTMC {
 		uniform.prepare(sparse.FullSet(numStates))
-		uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
+		uniform.reverse(reversed, maxRow)
 	} else {
 		uniform.useDTMCSteps(maxRow)
+		uniform.graph = sparse.NewGraph(reversed)
 	}
-	uniform.graph = sparse.NewGraph(reversed)
 	return forward, nil
+}
+
+// reverse makes the steps of a CTMC go forwards in time. It must be prepared. reversed and maxRow are those of transposed.
+func (uniform *uniformisation) reverse(reversed *sparse.Model, maxRow int) {
+	uniform.graph = sparse.NewGraph(reversed)
+	uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
 }
 
 // setInitialProbs makes all initial states equally likely.

@@ -7,7 +7,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// errEscaped says that more than the permitted probability leaves the explored states.
+// errEscaped says that too much of the probability leaves the explored states.
 var errEscaped = errors.New("the paths leave the explored states")
 
 // PartialTimedUntil returns bounds on the probability of `left U right` within a time, in the only initial state of a partially explored CTMC. unexplored has
@@ -45,12 +45,11 @@ func PartialTimedUntil(ctx context.Context, graph *sparse.Graph, left, right, un
 		return 0, 0, err
 	}
 	rightProbs, escapeProbs := uniform.stepProbabilities(right), uniform.stepProbabilities(escapeStates)
-	uniform.isTooWide = func(sums []float64) bool { return dotProduct(sums, escapeProbs) > maxEscape }
+	uniform.hasEscaped = func(sums []float64) bool { return dotProduct(sums, escapeProbs) > maxEscape }
 	startProbs := make([]float64, graph.NumStates())
 	startProbs[start] = 1
 	reversed, maxRow := transposed(graph.Model)
-	uniform.graph = sparse.NewGraph(reversed)
-	uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
+	uniform.reverse(reversed, maxRow)
 	// The formula holds if some step leads to right and comes within the time. So its probability is the sum over all steps k of the probability of at least k
 	// steps within the time, times the probability that step k leads to right.
 	visits, err := uniform.poissonTotal(ctx, startProbs, distribution)

@@ -150,8 +150,9 @@ type uniformisation struct {
 	hasUnderflow  bool      // whether a value fell below the floor in the last step
 	// isForward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
 	isForward bool
-	// isTooWide reports whether the sum of the terms so far shows that the result will be useless; nil if it never is.
-	isTooWide func(sums []float64) bool
+	// hasEscaped reports, for the sums of the terms so far, whether too much of the probability has left the explored states; nil if all states are
+	// explored. weightedSum then ends with errEscaped.
+	hasEscaped func(sums []float64) bool
 }
 
 // newUniform returns a solver for time-bounded properties of a CTMC by uniformisation. It has no exit rates yet.
@@ -400,7 +401,7 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 		if isLast {
 			return sums, nil
 		}
-		if uniform.isTooWide != nil && step%checkInterval == 0 && uniform.isTooWide(sums) {
+		if uniform.hasEscaped != nil && step%checkInterval == 0 && uniform.hasEscaped(sums) {
 			return nil, errEscaped
 		}
 		values, nextValues = nextValues, values
