@@ -146,7 +146,7 @@ func Time() *syntax.Rewards {
 	return &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: at(start)}, Items: []*syntax.RewardItem{always}, Span: at(start)}
 }
 
-// labels returns the initial states and the labels of the file.
+// labels returns an init block for the label init, and a declaration for each other label of the file.
 func (builder *builder) labels() []syntax.Item {
 	statesOf := make([][]int, len(builder.LabelNames))
 	for number, state := range builder.states {

@@ -19,17 +19,17 @@ func HasFunctions(text []byte) bool {
 func Read(file string, text []byte) (*syntax.Model, error) {
 	scanner := NewScanner(textlines.NewReader(textlines.Source{Name: file, Text: text}))
 	reader := &reader{Scanner: scanner, functions: map[string]value{}, lastSource: map[int]*choice{}}
-	if !reader.checkPreamble() {
+	if !reader.parsePlaceholders() {
 		return nil, reader.Errs.Err()
 	}
 	for reader.Next() {
 		switch reader.Kind {
 		case StateLine:
-			reader.readState()
+			reader.addState()
 		case ActionLine:
-			reader.readAction()
+			reader.addAction()
 		case TransitionLine:
-			reader.readTransition()
+			reader.addTransition()
 		}
 	}
 	if err := reader.Errs.Err(); err != nil {
@@ -81,8 +81,8 @@ type value struct {
 // maxTransitions is the largest number of transitions. A model in PRISM's language, which is a tree of expressions, takes about a kilobyte for each.
 const maxTransitions = 1_000_000
 
-// checkPreamble parses the functions of placeholders. It returns false after an error, and for models that cannot have parameters.
-func (reader *reader) checkPreamble() bool {
+// parsePlaceholders checks that a model of this type can have parameters, and parses the functions of its placeholders. It returns false after an error.
+func (reader *reader) parsePlaceholders() bool {
 	typeName := reader.Type.String()
 	if reader.IsMarkovAutomaton {
 		typeName = "Markov automaton"
@@ -133,8 +133,8 @@ func (reader *reader) parseRewards() []value {
 	return rewards
 }
 
-// readState adds a state. In a CTMC the exit rate is the sum of the rates, which follow.
-func (reader *reader) readState() {
+// addState adds the state of the current line. In a CTMC the exit rate is the sum of the rates, which follow.
+func (reader *reader) addState() {
 	if reader.Rate.Text != nil {
 		reader.parse(reader.Rate)
 	}
@@ -143,8 +143,8 @@ func (reader *reader) readState() {
 	})
 }
 
-// readAction adds a choice to the last state.
-func (reader *reader) readAction() {
+// addAction adds the choice of the current line to the last state.
+func (reader *reader) addAction() {
 	if reader.ActionName != "" && !syntax.IsIdent(reader.ActionName) {
 		reader.ErrorAt(reader.Action.Column, "found the action %s, wanted a name that PRISM's language does not reserve", textlines.Quote(reader.Action.Text))
 	}
@@ -155,8 +155,8 @@ func (reader *reader) readAction() {
 	last.choices = append(last.choices, &choice{pos: reader.Position(reader.Action.Column), action: reader.ActionName, rewards: rewards})
 }
 
-// readTransition adds a transition to the last choice.
-func (reader *reader) readTransition() {
+// addTransition adds the transition of the current line to the last choice.
+func (reader *reader) addTransition() {
 	choices := reader.states[len(reader.states)-1].choices
 	last := choices[len(choices)-1]
 	switch {

@@ -52,10 +52,10 @@ const (
 	TransitionLine                 // a target and a probability or rate
 )
 
-// NoLabel is Storm's name for a missing action.
+// NoLabel is what Storm writes for an action without a name.
 const NoLabel = "__NOLABEL__"
 
-// NewScanner reads the preamble of a file. After an error in it there are no more lines.
+// NewScanner reads the preamble of a file. After an error in it, which is in Errs, Next must not be called.
 func NewScanner(reader *textlines.Reader) *Scanner {
 	scanner := &Scanner{Reader: reader, State: -1, labelIndices: map[string]int{}}
 	scanner.readPreamble()
@@ -79,7 +79,7 @@ func (scanner *Scanner) Next() bool {
 	return false
 }
 
-// readLine reads the current line. It returns false if the caller cannot use the line.
+// readLine reads the current line. It returns false if an error leaves no state, action or transition.
 func (scanner *Scanner) readLine() bool {
 	switch {
 	case scanner.skipWord("state"):
@@ -90,7 +90,7 @@ func (scanner *Scanner) readLine() bool {
 	return scanner.readTransition()
 }
 
-// restOfLine returns the text that was not read yet.
+// restOfLine returns the text of the current line that was not read yet.
 func (scanner *Scanner) restOfLine() []byte { return scanner.LineText[scanner.column:] }
 
 // startsWith reports whether the text that was not read yet begins with a character.

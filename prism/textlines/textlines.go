@@ -17,10 +17,9 @@ type Source struct {
 }
 
 const (
-	// MaxErrors is the largest number of diagnostics for a file.
+	// MaxErrors is the largest number of errors that are reported for a file.
 	MaxErrors = 10
-	// maxLine is the largest length of a line, in bytes. The fields of a line take many times as
-	// much memory.
+	// maxLine is the largest length of a line, in bytes. Split into fields, a line takes many times as much memory.
 	maxLine = 1 << 20
 )
 

@@ -215,7 +215,7 @@ func (file *drnFile) choiceName() string {
 	return file.scanner.ActionName
 }
 
-// readTransition adds a transition to the current row.
+// readTransition adds the transition of the current line to the current row.
 func (file *drnFile) readTransition() {
 	weight, ok := file.parseWeight(file.scanner.Weight)
 	if !ok {
