@@ -175,6 +175,13 @@ func (index *unknownIndex) allocate(numStates int) {
 	}
 }
 
+// setUnknowns makes the position of each of the given states its unknown.
+func (index *unknownIndex) setUnknowns(members []uint32) {
+	for i, state := range members {
+		index.unknowns[state] = uint32(i)
+	}
+}
+
 // clearUnknowns removes the unknowns of the given states.
 func (index *unknownIndex) clearUnknowns(members []uint32) {
 	for _, state := range members {

@@ -10,22 +10,14 @@ import (
 // acceleratedIteration returns tighter bounds on the gain, which it computes by restarted GMRES. It stops after about the work of maxSweeps sweeps, or after
 // four slow restarts. sweepWork is the work of one sweep. It does not change bscc.bias.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, bounds gainInterval, maxSweeps int) (lower, upper float64, err error) {
-	// In the reverse order of discovery, most transitions lead to earlier or near unknowns. Then the incomplete LU factorization drops fewer entries.
-	ordered := slices.Sorted(slices.Values(members))
-	slices.Reverse(ordered)
 	savedBias := bscc.bias
-	for i, s := range ordered {
-		bscc.index.unknowns[s] = uint32(i)
-	}
-	bscc.bias = make([]float64, len(ordered))
-	for i, s := range members {
-		bscc.bias[bscc.index.unknowns[s]] = savedBias[i]
-	}
+	bscc.bias = slices.Clone(savedBias)
+	bscc.index.setUnknowns(members)
 	defer func() {
 		bscc.index.clearUnknowns(members)
 		bscc.bias = savedBias
 	}()
-	err = bscc.iterateGMRES(ordered, sweepWork, &bounds, maxSweeps)
+	err = bscc.iterateGMRES(members, sweepWork, &bounds, maxSweeps)
 	return bounds.lower, bounds.upper, err
 }
 

@@ -132,9 +132,7 @@ func (cycle *exactCycle) biasOf(i int) *big.Rat {
 func (system *equationSystem) solveCycleRat(members []uint32, choiceOf func(state uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
 	index.allocate(system.graph.NumStates())
-	for i, state := range others {
-		index.unknowns[state] = uint32(i)
-	}
+	index.setUnknowns(others)
 	defer index.clearUnknowns(others)
 	rows, constantDenominator := system.cycleRows(others, choiceOf, index)
 	lift, err := newLifting(meter, rows)
@@ -263,9 +261,25 @@ func (bounds gainInterval) hasNearlyConverged(epsilon float64) bool {
 // bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
+// hasSizeForGMRES reports whether GMRES accelerates a component with these members.
+func hasSizeForGMRES(members []uint32) bool {
+	return len(members) >= krylovMinStates && len(members) < krylovMaxStates
+}
+
+// inReverseOrder returns the members in the reverse order of their discovery. In this order most transitions lead to earlier or near unknowns. So the
+// incomplete LU factorization drops fewer entries, and a sweep reads near values.
+func inReverseOrder(members []uint32) []uint32 {
+	ordered := slices.Sorted(slices.Values(members))
+	slices.Reverse(ordered)
+	return ordered
+}
+
 // solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and elimination.
 // Each elimination may take about as much work as the sweeps before it.
 func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged bool, err error) {
+	if hasSizeForGMRES(members) {
+		members = inReverseOrder(members)
+	}
 	bscc.bias = make([]float64, len(members))
 	epsilon, sweepWork := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
 	sweepsDone, limit, canEliminate := 0, bscc.opts.maxSweeps(), len(members) > 1
@@ -293,15 +307,26 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged 
 }
 
 // iterate tightens the bounds on the gain by value iteration: it performs the sweeps from number sweepsDone+1 to totalSweeps. The first call for a large
-// component also uses GMRES. sweepWork is the work of one sweep.
+// component also uses GMRES, after a few sweeps if these show that value iteration converges slowly. sweepWork is the work of one sweep.
 func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork, sweepsDone, totalSweeps int) error {
-	lower, upper, err := bscc.relaxedValueIteration(members, sweepWork, totalSweeps-sweepsDone)
-	bounds.tighten(lower, upper)
-	hasSuitableSize := len(members) >= krylovMinStates && len(members) < krylovMaxStates
-	if err != nil || totalSweeps != firstSweeps || !hasSuitableSize {
+	const fewSweeps, widthOfFastConvergence = 8, 1e-2
+	sweep := func(sweeps int) error {
+		lower, upper, err := bscc.relaxedValueIteration(members, sweepWork, sweeps)
+		bounds.tighten(lower, upper)
 		return err
 	}
-	lower, upper, err = bscc.acceleratedIteration(members, sweepWork, *bounds, bscc.opts.maxSweeps()-totalSweeps)
+	if sweepsDone > 0 || !hasSizeForGMRES(members) {
+		return sweep(totalSweeps - sweepsDone)
+	}
+	sweepsDone = min(fewSweeps, totalSweeps)
+	err := sweep(sweepsDone)
+	if err == nil && bounds.hasConverged(widthOfFastConvergence) {
+		err = sweep(totalSweeps - sweepsDone)
+	}
+	if err != nil || bounds.hasConverged(bscc.opts.epsilon()) {
+		return err
+	}
+	lower, upper, err := bscc.acceleratedIteration(members, sweepWork, *bounds, bscc.opts.maxSweeps()-totalSweeps)
 	bounds.tighten(lower, upper)
 	return err
 }
@@ -312,9 +337,7 @@ func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork,
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSweeps int) (lower, upper float64, err error) {
 	const sweepsPerCheck = 4
-	for i, state := range members {
-		bscc.index.unknowns[state] = uint32(i)
-	}
+	bscc.index.setUnknowns(members)
 	defer bscc.index.clearUnknowns(members)
 	bounds := gainInterval{0, math.Inf(1)}
 	gainGuess := secant{}
