@@ -78,12 +78,42 @@ func (system *equationSystem) solveComponent(members []uint32, index *unknownInd
 	if len(members) == 1 {
 		return system.solveState(int(members[0])), nil
 	}
+	members = system.sweepOrder(members, index)
 	local := system.localSystem(members, index)
 	if err := local.solve(meter, opts, epsilon); err != nil {
 		return 0, err
 	}
 	system.storeSolution(local, members, index)
 	return 0, nil
+}
+
+// sweepOrder returns the members of a component in the order in which iterations take them. This is depth-first postorder, as in members; or in a large
+// component the reverse order of discovery, if more transitions then lead to members that a sweep has already updated.
+func (system *equationSystem) sweepOrder(members []uint32, index *unknownIndex) []uint32 {
+	const minMembers = 1000
+	if len(members) < minMembers {
+		return members
+	}
+	index.allocate(system.graph.NumStates())
+	index.setUnknowns(members)
+	defer index.clearUnknowns(members)
+	updatedInPostorder, updatedInReverse := 0, 0
+	for i, state := range members {
+		for _, target := range system.successors(state) {
+			if unknown := index.unknowns[target]; unknown != sparse.None {
+				if unknown < uint32(i) {
+					updatedInPostorder++
+				}
+				if target > state {
+					updatedInReverse++
+				}
+			}
+		}
+	}
+	if updatedInReverse > updatedInPostorder {
+		return inReverseOrder(members)
+	}
+	return members
 }
 
 // cyclicComponents returns the numbers of the components with several states. Other components have no cycles except for self-loops.
