@@ -152,6 +152,20 @@ func TestPRISMClocks(t *testing.T) {
 	}
 }
 
+// PRISM's explicit engine has no system blocks, so its sparse engine is asked.
+func TestPRISMSystemBlock(t *testing.T) {
+	model := "dtmc module a x:[0..1]; [go] x=0 -> (x'=1); endmodule module b y:[0..1]; [go] y=0 -> (y'=1); endmodule system a |[go]| b endsystem"
+	property := "P=? [ F x=1 ]"
+	s := &script{answers: []string{banner(property) + checking(property, "", "Result: 1.0")}}
+	job := runner.Job{File: "m.prism", Model: []byte(model), PropsFile: "m.props", Properties: []byte(property)}
+	if _, err := runner.Check(t.Context(), bridge.PRISM(s, bridge.Options{}), job); err != nil {
+		t.Fatal(err)
+	}
+	if args := strings.Join(s.commands[0].Args, " "); !strings.Contains(args, "-sparse -intervaliter") || strings.Contains(args, "-explicit") {
+		t.Errorf("found %s, want -sparse -intervaliter", args)
+	}
+}
+
 // TestPRISMOfJANI: PRISM gets what a JANI model is translated to. A property that it
 // has no form for costs no other its answer, and names of any kind find theirs.
 func TestPRISMOfJANI(t *testing.T) {

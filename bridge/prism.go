@@ -263,15 +263,19 @@ func prismMethod(job *job, batch []*workItem) []string {
 	}
 	var args []string
 	if !slices.ContainsFunc(job.opt.Args, isPRISMEngine) {
+		engine := "-explicit"
+		if hasSystemBlock(job.Plan) {
+			engine = "-sparse"
+		}
 		switch accuracy := job.Job.Numeric.Accuracy; {
 		case accuracy == result.Exact:
 			args = append(args, "-exact")
 		case batch[0].isMultiObjective():
 			args = append(args, "-sparse")
 		case accuracy == result.Float, accuracy == result.Estimated, isGame(job.Plan): // games have value iteration only
-			args = append(args, "-explicit")
+			args = append(args, engine)
 		default:
-			args = append(args, "-explicit", "-intervaliter")
+			args = append(args, engine, "-intervaliter")
 		}
 	}
 	if modelType := job.Model.ModelType(); (modelType == syntax.PTA || modelType == syntax.POPTA) && !slices.Contains(job.opt.Args, "-ptamethod") {

@@ -35,7 +35,7 @@ const exported = "exported"
 func (p prism) states(ctx context.Context, engine *Engine, plan *runner.Plan, valuation sema.Valuation) (*explicit.ToolSpace, error) {
 	args, modelFiles := modelOf(plan)
 	isExact := plan.Job.Numeric.Accuracy == result.Exact
-	hasSystem := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
+	hasSystem := hasSystemBlock(plan)
 	switch {
 	case isExact && hasSystem:
 		return nil, unsupported(p.title() + " has no system blocks in exact arithmetic")
@@ -87,10 +87,12 @@ func (e *Engine) prismTextFiles(ctx context.Context, plan *runner.Plan, modelFil
 	return files.Read(ctx, sources, files.ReadOptions{Type: plan.Model.ModelType(), Exact: plan.Job.Numeric.Accuracy == result.Exact})
 }
 
-// isSystem reports whether an item of a model is a system block.
-func isSystem(item syntax.Item) bool {
-	_, ok := item.(*syntax.System)
-	return ok
+// hasSystemBlock reports whether the text of a plan's model has a system block. PRISM's explicit engine does not support these.
+func hasSystemBlock(plan *runner.Plan) bool {
+	return plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, func(item syntax.Item) bool {
+		_, ok := item.(*syntax.System)
+		return ok
+	})
 }
 
 // mayRetry reports whether a tool that could not write one file format may be able to write another one. It may if neither the model nor a limit
