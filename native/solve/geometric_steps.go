@@ -104,7 +104,7 @@ func (increments *increments) addIncrement(meter *meter) error {
 		increments.sumLower[state] += current.Lower[state]
 		increments.sumUpper[state] += current.Upper[state]
 	}
-	if _, err := increments.equations.stepInBlocks(increments.states, increments.nextLower, increments.nextUpper, meter); err != nil {
+	if _, err := increments.equations.stepInBlocks(increments.states, increments.nextLower, increments.nextUpper, nil, meter); err != nil {
 		return err
 	}
 	current.Lower, increments.nextLower = increments.nextLower, current.Lower

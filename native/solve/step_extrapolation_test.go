@@ -104,7 +104,7 @@ func TestStepExtrapolation(t *testing.T) {
 					extrapolated[name]++
 					return true, sys.takeSteps(states, remaining, meter)
 				}
-				_, err = sys.stepInBlocks(states, lower, upper, meter)
+				_, err = sys.stepInBlocks(states, lower, upper, nil, meter)
 				return false, err
 			})
 			if err != nil {

@@ -191,6 +191,7 @@ type stepRun struct {
 	geometricAfter int // the number of steps after which geometric steps replace them
 	policyAfter    int // the number of steps after which policySteps takes the others; 0 if it cannot be used
 	extrapolation  *stepExtrapolation
+	blocks         *changedBlocks // nil if each step evaluates all states
 }
 
 // newStepRun prepares numSteps steps of the maybe states, and selects a method that can take many steps at once.
@@ -200,6 +201,9 @@ func (system *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter 
 	for state := range maybe.All() {
 		run.states = append(run.states, uint32(state))
 		startsAtZero = startsAtZero && system.values.Upper[state] == 0
+	}
+	if system.stepScheduler == nil { // a recorded scheduler needs the choices of all states in each step
+		run.blocks = newChangedBlocks(system.graph, run.states, numSteps)
 	}
 	if start, ok := system.denseStepsStart(run.states, numSteps); ok {
 		if dense, ok := system.newDenseSteps(run.states, nil); ok {
@@ -239,7 +243,8 @@ func (run *stepRun) step(stepsDone int, lower, upper []float64) (isFinal bool, e
 	}
 	recorder := run.system.stepScheduler
 	recorder.beginStep()
-	changed, err := run.system.stepInBlocks(run.states, lower, upper, run.meter)
+	run.blocks.beginStep()
+	changed, err := run.system.stepInBlocks(run.states, lower, upper, run.blocks, run.meter)
 	if err != nil {
 		return true, err
 	}
@@ -314,7 +319,7 @@ func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
 // takeSteps applies the equations of the given states numSteps times, without recording a scheduler.
 func (system *equationSystem) takeSteps(states []uint32, numSteps int, meter *meter) error {
 	return system.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (isFinal bool, err error) {
-		_, err = system.stepInBlocks(states, lower, upper, meter)
+		_, err = system.stepInBlocks(states, lower, upper, nil, meter)
 		return err != nil, err
 	})
 }
@@ -334,12 +339,12 @@ func (values *Values) applySteps(meter *meter, numSteps int, step func(stepsDone
 	return nil
 }
 
-// stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It
-// reports whether any bound changed.
-func (system *equationSystem) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
+// stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It reports whether any bound changed. If blocks is
+// not nil, lower and upper must have the bounds before the last step, and blocks must know what the last step has changed.
+func (system *equationSystem) stepInBlocks(states []uint32, lower, upper []float64, blocks *changedBlocks, meter *meter) (changed bool, err error) {
 	var anyChanged atomic.Bool
-	err = inBlocks(states, meter, func(block []uint32) (work int) {
-		changed, work := system.stepBlock(block, lower, upper)
+	err = inBlocks(states, meter, func(part []uint32) (work int) {
+		changed, work := system.stepChangedBlocks(part, lower, upper, blocks)
 		if changed {
 			anyChanged.Store(true)
 		}
@@ -363,6 +368,29 @@ func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work i
 		}
 	}
 	return nil
+}
+
+// stepChangedBlocks is stepBlock for the states of several blocks. It does not evaluate the states that read no changed value.
+func (system *equationSystem) stepChangedBlocks(states []uint32, lower, upper []float64, blocks *changedBlocks) (changed bool, work int) {
+	if blocks == nil {
+		return system.stepBlock(states, lower, upper)
+	}
+	for block, members := range sameBlock(states) {
+		switch {
+		case blocks.mayChange(block):
+			blockChanged, blockWork := system.stepBlock(members, lower, upper)
+			if blockChanged {
+				changed = true
+				blocks.changed[block].Store(true)
+			}
+			work += blockWork
+		case blocks.changedBefore[block].Load(): // the bounds before the last step differ from those after it
+			for _, state := range members {
+				lower[state], upper[state] = system.values.Lower[state], system.values.Upper[state]
+			}
+		}
+	}
+	return changed, work
 }
 
 // stepBlock writes the bounds of the given states after one step to lower and upper. It reports whether any bound changed, and returns the

@@ -1,0 +1,97 @@
+package solve
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"tilecheck/native/space/sparse"
+)
+
+// changedBlocks finds states whose bounds the next step does not change, because the last step has changed no value that they read. In many models a
+// step changes only the states in a zone that moves away from the target.
+//
+// Blocks are states with successive numbers, because near states mostly read near values.
+type changedBlocks struct {
+	// sources has the blocks whose values each block reads; nil stands for all blocks.
+	sources [][]uint32
+	// changedBefore says for each block whether the last step has changed a bound in it, and changed whether this step has.
+	changedBefore, changed []atomic.Bool
+}
+
+// stateBlockBits is the binary logarithm of the number of states of a block.
+const stateBlockBits = 10
+
+// newChangedBlocks returns the blocks for many steps of the given states, all of which count as changed. It returns nil if there are so few steps or
+// states that evaluating all states takes little time.
+func newChangedBlocks(graph *sparse.Graph, states []uint32, numSteps int) *changedBlocks {
+	const minSteps, minStates = 64, 1 << 16
+	if numSteps < minSteps || len(states) < minStates {
+		return nil
+	}
+	numBlocks := (graph.NumStates()-1)>>stateBlockBits + 1
+	blocks := &changedBlocks{
+		sources: make([][]uint32, numBlocks), changedBefore: make([]atomic.Bool, numBlocks), changed: make([]atomic.Bool, numBlocks),
+	}
+	for i := range blocks.changed {
+		blocks.changed[i].Store(true)
+	}
+	for block, members := range sameBlock(states) {
+		blocks.sources[block] = sourceBlocks(graph, members)
+	}
+	return blocks
+}
+
+// sameBlock iterates over the blocks of ascending states, with the states of each block.
+func sameBlock(states []uint32) func(yield func(block int, members []uint32) bool) {
+	return func(yield func(block int, members []uint32) bool) {
+		for len(states) > 0 {
+			block := states[0] >> stateBlockBits
+			end := slices.IndexFunc(states, func(state uint32) bool { return state>>stateBlockBits != block })
+			if end < 0 {
+				end = len(states)
+			}
+			if !yield(int(block), states[:end]) {
+				return
+			}
+			states = states[end:]
+		}
+	}
+}
+
+// sourceBlocks returns the blocks of all successors of the given states, or nil if these are more than 256.
+func sourceBlocks(graph *sparse.Graph, states []uint32) []uint32 {
+	const maxSources = 256
+	sources := []uint32{}
+	for _, state := range states {
+		first, end := graph.Choices(int(state))
+		for _, target := range graph.Target[graph.FirstTransition[first]:graph.FirstTransition[end]] {
+			source := target >> stateBlockBits
+			position, isKnown := slices.BinarySearch(sources, source)
+			if isKnown {
+				continue
+			}
+			if len(sources) == maxSources {
+				return nil
+			}
+			sources = slices.Insert(sources, position, source)
+		}
+	}
+	return sources
+}
+
+// beginStep begins a step, which has changed no block yet. It does nothing without blocks.
+func (blocks *changedBlocks) beginStep() {
+	if blocks == nil {
+		return
+	}
+	blocks.changedBefore, blocks.changed = blocks.changed, blocks.changedBefore
+	for i := range blocks.changed {
+		blocks.changed[i].Store(false)
+	}
+}
+
+// mayChange reports whether this step may change the bounds of a block.
+func (blocks *changedBlocks) mayChange(block int) bool {
+	sources := blocks.sources[block]
+	return sources == nil || slices.ContainsFunc(sources, func(source uint32) bool { return blocks.changedBefore[source].Load() })
+}
