@@ -199,16 +199,10 @@ func (mec *mecGain) routeToClass(members, class []uint32) {
 
 // recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
-	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
-	memberOf := func(i int) uint32 { return mec.index.unknowns[mec.rewardSystem.graph.Target[i]] }
-	for member := range members {
-		builder.State()
-		builder.Copy(int(mec.currentChoices[member]), memberOf)
-	}
-	inducedChain := builder.Finish()
-	components := inducedChain.Components(nil, nil)
+	chain, _ := mec.inducedChain(members)
+	components := chain.Components(nil, nil)
 	var classes [][]uint32
-	for _, i := range components.Bottom(inducedChain) {
+	for _, i := range components.Bottom(chain) {
 		class := slices.Clone(components.Members(i))
 		for i, inducedState := range class {
 			class[i] = members[inducedState]
@@ -216,6 +210,17 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 		classes = append(classes, class)
 	}
 	return classes
+}
+
+// inducedChain returns the Markov chain that the current scheduler induces, and the choice of each of its states. State i of the chain is member i.
+func (mec *mecGain) inducedChain(members []uint32) (chain *sparse.Model, choices []uint32) {
+	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
+	memberOf := func(i int) uint32 { return mec.index.unknowns[mec.rewardSystem.graph.Target[i]] }
+	for member := range members {
+		builder.State()
+		builder.Copy(int(mec.currentChoices[member]), memberOf)
+	}
+	return builder.Finish(), builder.Origin
 }
 
 // solveCycle computes the gain of a recurrent class under the current scheduler by elimination. The last member is the reference state.

@@ -5,9 +5,18 @@ import (
 )
 
 // iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration and policy iteration by elimination. Each
-// policy iteration may take about as much work as the sweeps before it.
+// policy iteration may take about as much work as the sweeps before it. A large MEC begins with approximatePolicyIteration.
 func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, error) {
 	bounds := gainInterval{0, math.Inf(1)}
+	if hasSizeForGMRES(members) {
+		err := mec.valueIteration(members, &bounds, min(fewSweeps, mec.opts.maxSweeps()))
+		if err == nil && !bounds.hasConverged(widthOfFastConvergence) {
+			err = mec.approximatePolicyIteration(members, &bounds)
+		}
+		if err != nil || bounds.hasConverged(mec.opts.epsilon()) {
+			return bounds, err
+		}
+	}
 	sweepWork := float64(mec.rewardSystem.numTransitions(members))
 	sweepsDone, sweepLimit, canEliminate := 0, mec.opts.maxSweeps(), len(members) > 1
 	for targetSweeps := firstSweeps; sweepsDone < sweepLimit; targetSweeps *= 4 {
