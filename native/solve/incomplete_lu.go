@@ -142,6 +142,9 @@ func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate fl
 		row.sum += exitRate - pivot
 		pivot = exitRate
 	}
+	if exitRate == 0 { // the equation of an absorbing state has the gain only
+		pivot = 1
+	}
 	lower := row.entries[:0]
 	for _, column := range row.eliminated {
 		lower = append(lower, factorEntry{column, float32(-row.weights[column] / pivot)})

@@ -261,9 +261,6 @@ func (bounds gainInterval) hasNearlyConverged(epsilon float64) bool {
 // bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// GMRES begins after fewSweeps sweeps if the relative width of the bounds is then still above widthOfFastConvergence.
-const fewSweeps, widthOfFastConvergence = 8, 1e-2
-
 // hasSizeForGMRES reports whether GMRES accelerates a component with these members.
 func hasSizeForGMRES(members []uint32) bool {
 	return len(members) >= krylovMinStates && len(members) < krylovMaxStates
@@ -312,6 +309,7 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged 
 // iterate tightens the bounds on the gain by value iteration: it performs the sweeps from number sweepsDone+1 to totalSweeps. The first call for a large
 // component also uses GMRES, after a few sweeps if these show that value iteration converges slowly. sweepWork is the work of one sweep.
 func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork, sweepsDone, totalSweeps int) error {
+	const fewSweeps, widthOfFastConvergence = 8, 1e-2
 	sweep := func(sweeps int) error {
 		lower, upper, err := bscc.relaxedValueIteration(members, sweepWork, sweeps)
 		bounds.tighten(lower, upper)

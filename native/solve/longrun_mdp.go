@@ -174,9 +174,6 @@ func (mec *mecGain) solveMEC(mecIndex int, areProbabilities bool) error {
 		return nil
 	}
 	members := mec.endComponents.Members(mecIndex)
-	if hasSizeForGMRES(members) {
-		members = inReverseOrder(members)
-	}
 	mec.initMEC(members)
 	defer mec.index.clearUnknowns(members)
 	if mec.gains.Exact != nil {

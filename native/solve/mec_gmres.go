@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -10,13 +11,15 @@ import (
 
 // approximatePolicyIteration tightens bounds on the optimal gain of a large MEC. It computes the bias of each scheduler approximately, by GMRES, and improves
 // the scheduler by a sweep over all choices. The bounds come from these sweeps, so they do not depend on the errors of the bias. It stops when the
-// bounds are narrow, or when a round changes nothing.
+// bounds are narrow, or when rounds do not improve them; then the biases and the scheduler are those of the last round that did.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 8.7.
 func (mec *mecGain) approximatePolicyIteration(members []uint32, bounds *gainInterval) error {
-	const maxRounds, firstPrecision = 30, 0.1
+	const maxRounds, maxUselessRounds, firstPrecision = 30, 2, 0.1
 	leastPrecision := mec.opts.epsilon() / 4
-	for round, precision := 0, firstPrecision; round < maxRounds; round++ {
+	precision, uselessRounds, bestBias, bestChoices := firstPrecision, 0, mec.bias, slices.Clone(mec.currentChoices)
+	defer func() { mec.bias, mec.currentChoices = bestBias, bestChoices }()
+	for range maxRounds {
 		ok, err := mec.evaluateApproximately(members, precision)
 		if !ok || err != nil {
 			return err
@@ -26,13 +29,18 @@ func (mec *mecGain) approximatePolicyIteration(members []uint32, bounds *gainInt
 		if bounds.hasConverged(mec.opts.epsilon()) {
 			return nil
 		}
-		switch isSame := slices.Equal(oldChoices, mec.currentChoices); {
-		case isSame && precision == leastPrecision && *bounds == oldBounds:
+		uselessRounds++
+		if *bounds != oldBounds {
+			uselessRounds, bestBias, bestChoices = 0, mec.bias, slices.Clone(mec.currentChoices)
+		}
+		isSame := slices.Equal(oldChoices, mec.currentChoices)
+		if uselessRounds == maxUselessRounds || isSame && precision == leastPrecision && uselessRounds > 0 {
 			return nil
-		case isSame:
+		}
+		// Errors that are small beside the width of the bounds mislead few choices.
+		precision = max(leastPrecision, min(precision, (bounds.upper-bounds.lower)/bounds.upper/10))
+		if isSame {
 			precision = leastPrecision
-		default: // errors that are small beside the width of the bounds mislead few choices
-			precision = max(leastPrecision, min(precision, (bounds.upper-bounds.lower)/bounds.upper/10))
 		}
 	}
 	return nil
@@ -41,12 +49,16 @@ func (mec *mecGain) approximatePolicyIteration(members []uint32, bounds *gainInt
 // evaluateApproximately changes the current scheduler until its Markov chain has one recurrent class, and sets the biases to approximate ones of this chain.
 // They determine its gain with about the given relative precision. ok is false, and the biases are the old ones, if numbers overflow.
 func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (ok bool, err error) {
+	var chain *bsccGain
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+		if chain == nil { // at the first of several classes
+			chain = mec.chainGain(members, precision)
+		}
 		classMembers := make([]uint32, len(class))
 		for i, state := range class {
 			classMembers[i] = mec.index.unknowns[state]
 		}
-		gain, _, err := mec.chainGain(members, precision).solve(classMembers)
+		gain, _, err := chain.solve(classMembers)
 		middle := gain.lower + (gain.upper-gain.lower)/2
 		if err != nil || math.IsInf(middle, 0) || math.IsNaN(middle) {
 			return nil, err
@@ -56,22 +68,30 @@ func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (
 	if reference == sparse.None || err != nil {
 		return false, err
 	}
-	chain := mec.chainGain(members, precision)
-	states := make([]uint32, len(members))
-	for i := range states {
-		states[i] = uint32(i)
+	chain = mec.chainGain(members, precision) // its transitions may have changed
+	order := make([]uint32, len(members))
+	for member := range order {
+		order[member] = uint32(member)
 	}
-	chain.bias = slices.Clone(mec.bias)
-	chain.index.setUnknowns(states)
-	lower, upper := chain.gainBounds(states)
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(members[b], members[a]) }) // as inReverseOrder
+	chain.index.setUnknowns(order)
+	chain.bias = make([]float64, len(members))
+	for i, member := range order {
+		chain.bias[i] = mec.bias[member]
+	}
+	const maxSweeps = 200
+	lower, upper := chain.gainBounds(order)
 	if !(lower <= upper && upper < math.Inf(1)) {
 		return false, nil
 	}
-	err = chain.iterateGMRES(states, chain.rewardSystem.numTransitions(states), &gainInterval{lower, upper}, mec.opts.maxSweeps())
-	if lower, upper = chain.gainBounds(states); !(lower <= upper && upper < math.Inf(1)) {
+	err = chain.iterateGMRES(order, chain.rewardSystem.numTransitions(order), &gainInterval{lower, upper}, min(maxSweeps, mec.opts.maxSweeps()))
+	if lower, upper = chain.gainBounds(order); !(lower <= upper && upper < math.Inf(1)) {
 		return false, err
 	}
-	mec.bias = chain.bias
+	mec.bias = make([]float64, len(members))
+	for i, member := range order {
+		mec.bias[member] = chain.bias[i]
+	}
 	return true, err
 }
 

@@ -89,7 +89,7 @@ func TestApproximatePolicyIteration(t *testing.T) {
 				t.Fatal(err)
 			}
 			mec := newMECGain(t.Context(), system, mecs, Options{Epsilon: 1e-8})
-			members := inReverseOrder(mecs.Members(0))
+			members := mecs.Members(0)
 			mec.initMEC(members)
 			bounds := gainInterval{0, 100}
 			if err := mec.approximatePolicyIteration(members, &bounds); err != nil {

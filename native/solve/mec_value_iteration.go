@@ -5,18 +5,9 @@ import (
 )
 
 // iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration and policy iteration by elimination. Each
-// policy iteration may take about as much work as the sweeps before it. A large MEC begins with approximatePolicyIteration.
+// policy iteration may take about as much work as the sweeps before it. In a large MEC approximatePolicyIteration comes first.
 func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, error) {
 	bounds := gainInterval{0, math.Inf(1)}
-	if hasSizeForGMRES(members) {
-		err := mec.valueIteration(members, &bounds, min(fewSweeps, mec.opts.maxSweeps()))
-		if err == nil && !bounds.hasConverged(widthOfFastConvergence) {
-			err = mec.approximatePolicyIteration(members, &bounds)
-		}
-		if err != nil || bounds.hasConverged(mec.opts.epsilon()) {
-			return bounds, err
-		}
-	}
 	sweepWork := float64(mec.rewardSystem.numTransitions(members))
 	sweepsDone, sweepLimit, canEliminate := 0, mec.opts.maxSweeps(), len(members) > 1
 	for targetSweeps := firstSweeps; sweepsDone < sweepLimit; targetSweeps *= 4 {
@@ -25,10 +16,15 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, erro
 			return gainInterval{}, err
 		}
 		sweepsDone = targetSweeps
+		sweepErr := mec.stepErr // the rounding error of the last sweep; policy iteration overwrites mec.stepErr
+		if targetSweeps == firstSweeps && hasSizeForGMRES(members) && !bounds.hasConverged(mec.opts.epsilon()) {
+			if err := mec.approximatePolicyIteration(members, &bounds); err != nil {
+				return gainInterval{}, err
+			}
+		}
 		if bounds.hasConverged(mec.opts.epsilon()) {
 			break
 		}
-		sweepErr := mec.stepErr // the rounding error of the last sweep; policyIteration overwrites mec.stepErr
 		if canEliminate {
 			overBudget, err := mec.policyIteration(members, &bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
 			if err != nil {
