@@ -15,7 +15,7 @@ import (
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 8.7.
 func (mec *mecGain) approximatePolicyIteration(members []uint32, bounds *gainInterval) error {
-	const maxRounds, maxUselessRounds, firstPrecision = 30, 2, 0.1
+	const maxRounds, maxUselessRounds, firstPrecision = 30, 3, 0.1
 	leastPrecision := mec.opts.epsilon() / 4
 	precision, uselessRounds, bestBias, bestChoices := firstPrecision, 0, mec.bias, slices.Clone(mec.currentChoices)
 	defer func() { mec.bias, mec.currentChoices = bestBias, bestChoices }()
