@@ -35,27 +35,21 @@ func newChangedBlocks(graph *sparse.Graph, states []uint32, numSteps int) *chang
 	for i := range blocks.changed {
 		blocks.changed[i].Store(true)
 	}
-	for block, members := range sameBlock(states) {
-		blocks.sources[block] = sourceBlocks(graph, members)
+	for len(states) > 0 {
+		block, numMembers := firstBlock(states)
+		blocks.sources[block] = sourceBlocks(graph, states[:numMembers])
+		states = states[numMembers:]
 	}
 	return blocks
 }
 
-// sameBlock iterates over the blocks of ascending states, with the states of each block.
-func sameBlock(states []uint32) func(yield func(block int, members []uint32) bool) {
-	return func(yield func(block int, members []uint32) bool) {
-		for len(states) > 0 {
-			block := states[0] >> stateBlockBits
-			end := slices.IndexFunc(states, func(state uint32) bool { return state>>stateBlockBits != block })
-			if end < 0 {
-				end = len(states)
-			}
-			if !yield(int(block), states[:end]) {
-				return
-			}
-			states = states[end:]
-		}
+// firstBlock returns the block of the first of ascending states, and how many of the states are in it.
+func firstBlock(states []uint32) (block, numMembers int) {
+	first := states[0] >> stateBlockBits
+	for numMembers < len(states) && states[numMembers]>>stateBlockBits == first {
+		numMembers++
 	}
+	return int(first), numMembers
 }
 
 // sourceBlocks returns the blocks of all successors of the given states, or nil if these are more than 256.

@@ -263,7 +263,7 @@ const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
 // hasSizeForGMRES reports whether GMRES accelerates a component with these members.
 func hasSizeForGMRES(members []uint32) bool {
-	return len(members) >= krylovMinStates && len(members) < krylovMaxStates
+	return !isGMRESLeftOut && len(members) >= krylovMinStates && len(members) < krylovMaxStates
 }
 
 // inReverseOrder returns the members in the reverse order of their discovery. In this order most transitions lead to earlier or near unknowns. So the

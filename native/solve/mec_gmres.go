@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -69,11 +68,10 @@ func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (
 		return false, err
 	}
 	chain = mec.chainGain(members, precision) // its transitions may have changed
-	order := make([]uint32, len(members))
-	for member := range order {
-		order[member] = uint32(member)
+	order := inReverseOrder(members)
+	for i, state := range order {
+		order[i] = mec.index.unknowns[state]
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(members[b], members[a]) }) // as inReverseOrder
 	chain.index.setUnknowns(order)
 	chain.bias = make([]float64, len(members))
 	for i, member := range order {

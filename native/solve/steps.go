@@ -375,7 +375,10 @@ func (system *equationSystem) stepChangedBlocks(states []uint32, lower, upper []
 	if blocks == nil {
 		return system.stepBlock(states, lower, upper)
 	}
-	for block, members := range sameBlock(states) {
+	for len(states) > 0 {
+		block, numMembers := firstBlock(states)
+		members := states[:numMembers]
+		states = states[numMembers:]
 		switch {
 		case blocks.mayChange(block):
 			blockChanged, blockWork := system.stepBlock(members, lower, upper)
