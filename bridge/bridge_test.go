@@ -152,7 +152,7 @@ func TestPRISMClocks(t *testing.T) {
 	}
 }
 
-// PRISM's explicit engine has no system blocks, so its sparse engine is asked.
+// TestPRISMSystemBlock: PRISM's sparse engine is asked about a model with a system block, because its explicit engine rejects these.
 func TestPRISMSystemBlock(t *testing.T) {
 	model := "dtmc module a x:[0..1]; [go] x=0 -> (x'=1); endmodule module b y:[0..1]; [go] y=0 -> (y'=1); endmodule system a |[go]| b endsystem"
 	property := "P=? [ F x=1 ]"

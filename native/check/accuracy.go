@@ -76,8 +76,8 @@ const (
 	quotientStates = 1 << 20
 	// smallMulti is the number of states of a model for which multi(...) is tried with fractions first.
 	smallMulti = 128
-	// firstMultiSweeps is the number of sweeps of an iteration after which multi(...) is tried with fractions. Weights of objectives can be so small that an
-	// iteration converges very slowly.
+	// firstMultiSweeps limits the sweeps of each iteration when multi(...) is evaluated with bounds for the first time. If these are too wide, fractions are
+	// tried next. The weights of the objectives can be so small that an iteration converges very slowly.
 	firstMultiSweeps = 10_000
 )
 

@@ -7,22 +7,23 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// changedBlocks finds states whose bounds the next step does not change, because the last step has changed no value that they read. In many models a
-// step changes only the states in a zone that moves away from the target.
+// changedBlocks finds states whose bounds the next step does not change, because the last step has changed no value that they read. In many models
+// a step changes only the states at certain distances from the target.
 //
-// Blocks are states with successive numbers, because near states mostly read near values.
+// A block has the open states among 1,024 states with successive numbers. The successors of these states are mostly in a few blocks.
 type changedBlocks struct {
-	// sources has the blocks whose values each block reads; nil stands for all blocks.
+	// sources lists for each block the blocks of its successors, whose values it reads. It is nil for a block with too many of them, which is evaluated in each
+	// step, and for a block without open states, which is never evaluated.
 	sources [][]uint32
-	// changedBefore says for each block whether the last step has changed a bound in it, and changed whether this step has.
+	// For each block: whether the last step changed one of its bounds, and whether the current step has changed one so far.
 	changedBefore, changed []atomic.Bool
 }
 
 // stateBlockBits is the binary logarithm of the number of states of a block.
 const stateBlockBits = 10
 
-// newChangedBlocks returns the blocks for many steps of the given states, all of which count as changed. It returns nil if there are so few steps or
-// states that evaluating all states takes little time.
+// newChangedBlocks returns the blocks of the given open states. Before the first step, all blocks count as changed. It returns nil for few steps or few
+// states: then it takes little time to evaluate all states in each step.
 func newChangedBlocks(graph *sparse.Graph, states []uint32, numSteps int) *changedBlocks {
 	const minSteps, minStates = 64, 1 << 16
 	if numSteps < minSteps || len(states) < minStates {
@@ -84,7 +85,7 @@ func (blocks *changedBlocks) beginStep() {
 	}
 }
 
-// mayChange reports whether this step may change the bounds of a block.
+// mayChange reports whether the last step changed a value that a block reads. If not, the current step does not change the bounds of the block.
 func (blocks *changedBlocks) mayChange(block int) bool {
 	sources := blocks.sources[block]
 	return sources == nil || slices.ContainsFunc(sources, func(source uint32) bool { return blocks.changedBefore[source].Load() })

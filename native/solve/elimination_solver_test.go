@@ -187,7 +187,7 @@ func TestGainByCycles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newBSCCGain(t.Context(), y, Options{})
+		a := newBSCCGain(y, Options{}, newMeter(t.Context(), Options{}, y.graph.NumStates()))
 		comps := graph.Components(nil, nil)
 		for _, i := range comps.Bottom(graph.Model) {
 			members := comps.Members(i)

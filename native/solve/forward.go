@@ -44,7 +44,7 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	reversed, maxRow := transposed(graph.Model)
 	if graph.Kind == sparse.CTMC {
 		uniform.prepare(sparse.FullSet(numStates))
-		uniform.reverse(reversed, maxRow)
+		uniform.useForwardSteps(reversed, maxRow)
 	} else {
 		uniform.useDTMCSteps(maxRow)
 		uniform.graph = sparse.NewGraph(reversed)
@@ -52,8 +52,8 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// reverse makes the steps of a CTMC go forwards in time. It must be prepared. reversed and maxRow are those of transposed.
-func (uniform *uniformisation) reverse(reversed *sparse.Model, maxRow int) {
+// useForwardSteps makes the steps of a CTMC go forwards in time. It must be prepared. reversed and maxRow are those of transposed.
+func (uniform *uniformisation) useForwardSteps(reversed *sparse.Model, maxRow int) {
 	uniform.graph = sparse.NewGraph(reversed)
 	uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
 }

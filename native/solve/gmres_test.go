@@ -61,7 +61,7 @@ func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweep
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newBSCCGain(t.Context(), y, opts)
+	a := newBSCCGain(y, opts, newMeter(t.Context(), opts, y.graph.NumStates()))
 	a.bias = make([]float64, model.NumStates())
 	members := model.Components(nil, nil).Members(0)
 	work := a.rewardSystem.numTransitions(members)

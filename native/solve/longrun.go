@@ -55,7 +55,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
 	recurrentStates := sparse.NewSet(graph.NumStates())
-	bscc := newBSCCGain(ctx, system, opts)
+	bscc := newBSCCGain(system, opts, newMeter(ctx, opts, system.graph.NumStates()))
 	for _, i := range bottomComponents {
 		members := components.Members(i)
 		if err := bscc.assignGain(members, rewardedStates); err != nil {
@@ -209,8 +209,8 @@ func (system *equationSystem) countingSteps() *equationSystem {
 }
 
 // newBSCCGain prepares the computation of gains. All values of system must be zero.
-func newBSCCGain(ctx context.Context, system *equationSystem, opts Options) *bsccGain {
-	bscc := &bsccGain{rewardSystem: system, stepSystem: system.countingSteps(), opts: opts, meter: newMeter(ctx, opts, system.graph.NumStates())}
+func newBSCCGain(system *equationSystem, opts Options, meter *meter) *bsccGain {
+	bscc := &bsccGain{rewardSystem: system, stepSystem: system.countingSteps(), opts: opts, meter: meter}
 	bscc.index.allocate(system.graph.NumStates())
 	return bscc
 }
@@ -266,8 +266,8 @@ func hasSizeForGMRES(members []uint32) bool {
 	return !isGMRESLeftOut && len(members) >= krylovMinStates && len(members) < krylovMaxStates
 }
 
-// inReverseOrder returns the members in the reverse order of their discovery. In this order most transitions lead to earlier or near unknowns. So the
-// incomplete LU factorization drops fewer entries, and a sweep reads near values.
+// inReverseOrder returns the members in the reverse order of their discovery. In this order, most transitions of a member lead to
+// members before it or shortly after it. So the incomplete LU factorization drops fewer entries, and a sweep reads values that are near in memory.
 func inReverseOrder(members []uint32) []uint32 {
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)

@@ -8,9 +8,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// approximatePolicyIteration tightens bounds on the optimal gain of a large MEC. It computes the bias of each scheduler approximately, by GMRES, and improves
-// the scheduler by a sweep over all choices. The bounds come from these sweeps, so they do not depend on the errors of the bias. It stops when the
-// bounds are narrow, or when rounds do not improve them; then the biases and the scheduler are those of the last round that did.
+// approximatePolicyIteration tightens bounds on the optimal gain of a large MEC. In each round it computes the bias of the current
+// scheduler approximately, by GMRES. Then a sweep over all choices selects the next scheduler and bounds the optimal gain; these bounds hold for any
+// bias. It stops when the bounds are narrow, or when several rounds have not improved them. Then it restores the biases and the scheduler of the last
+// round that improved them.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 8.7.
 func (mec *mecGain) approximatePolicyIteration(members []uint32, bounds *gainInterval) error {
@@ -51,7 +52,7 @@ func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (
 	var chain *bsccGain
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
 		if chain == nil { // at the first of several classes
-			chain = mec.chainGain(members, precision)
+			chain = mec.newChainGain(members, precision)
 		}
 		classMembers := make([]uint32, len(class))
 		for i, state := range class {
@@ -67,7 +68,7 @@ func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (
 	if reference == sparse.None || err != nil {
 		return false, err
 	}
-	chain = mec.chainGain(members, precision) // its transitions may have changed
+	chain = mec.newChainGain(members, precision) // its transitions may have changed
 	order := inReverseOrder(members)
 	for i, state := range order {
 		order[i] = mec.index.unknowns[state]
@@ -93,15 +94,13 @@ func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (
 	return true, err
 }
 
-// chainGain prepares the computation of gains in the Markov chain of the current scheduler. State i of the chain is member i.
-func (mec *mecGain) chainGain(members []uint32, precision float64) *bsccGain {
+// newChainGain prepares the computation of gains in the Markov chain of the current scheduler. State i of the chain is member i.
+func (mec *mecGain) newChainGain(members []uint32, precision float64) *bsccGain {
 	chain, choices := mec.inducedChain(members)
 	graph := mec.rewardSystem.graph
 	reward := restrictReward(graph, mec.rewardSystem.reward, choices)
 	opts := mec.opts
 	opts.Epsilon = precision
 	system := &equationSystem{graph: sparse.NewGraph(chain), reward: reward, rounding: newRounding(chain, reward), values: &Values{}}
-	result := &bsccGain{rewardSystem: system, stepSystem: system.countingSteps(), opts: opts, meter: mec.meter}
-	result.index.allocate(len(members))
-	return result
+	return newBSCCGain(system, opts, mec.meter)
 }

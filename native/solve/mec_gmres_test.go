@@ -48,8 +48,8 @@ func withClock(t *testing.T, moves [][]move, ticks int) (*sparse.Graph, *sparse.
 	return sparse.NewGraph(model), reward
 }
 
-// TestApproximatePolicyIteration compares the bounds of MECs with 1,500 states with the exact averages of the same MDPs without a clock. Some moves
-// stay in a state, so schedulers have chains with several recurrent classes.
+// TestApproximatePolicyIteration compares the bounds of MECs with 1,500 states with the exact averages of the same MDPs without a clock. Some
+// choices stay in their state, so some schedulers induce chains with several recurrent classes.
 func TestApproximatePolicyIteration(t *testing.T) {
 	const numStates, ticks = 30, 50
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -7,7 +7,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// errEscaped says that too much of the probability leaves the explored states.
+// errEscaped ends the computation of PartialTimedUntil: more than maxEscape of the probability has left the explored states.
 var errEscaped = errors.New("the paths leave the explored states")
 
 // PartialTimedUntil returns bounds on the probability of `left U right` within a time, in the only initial state of a partially explored CTMC. unexplored has
@@ -49,7 +49,7 @@ func PartialTimedUntil(ctx context.Context, graph *sparse.Graph, left, right, un
 	startProbs := make([]float64, graph.NumStates())
 	startProbs[start] = 1
 	reversed, maxRow := transposed(graph.Model)
-	uniform.reverse(reversed, maxRow)
+	uniform.useForwardSteps(reversed, maxRow)
 	// The formula holds if some step leads to right and comes within the time. So its probability is the sum over all steps k of the probability of at least k
 	// steps within the time, times the probability that step k leads to right.
 	visits, err := uniform.poissonTotal(ctx, startProbs, distribution)

@@ -21,7 +21,9 @@ func (forward *Forward) SteadyState(ctx context.Context) error {
 		return err
 	}
 	solver := &steadyStateSolver{
-		Forward: forward, system: system, bscc: newBSCCGain(ctx, system, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil}),
+		Forward: forward, system: system,
+		bscc:   newBSCCGain(system, forward.opts, newMeter(ctx, forward.opts, system.graph.NumStates())),
+		values: newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil}),
 	}
 	// The probability of a state is the absorption probability of its BSCC times its stationary probability.
 	components := forward.graph.Components(forward.reachable, nil)

@@ -370,7 +370,8 @@ func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work i
 	return nil
 }
 
-// stepChangedBlocks is stepBlock for the states of several blocks. It does not evaluate the states that read no changed value.
+// stepChangedBlocks writes the bounds of the given states after one step to lower and upper, and returns the same as stepBlock. If blocks is not nil, it does
+// not evaluate the blocks that read no changed value: their bounds stay as they are.
 func (system *equationSystem) stepChangedBlocks(states []uint32, lower, upper []float64, blocks *changedBlocks) (changed bool, work int) {
 	if blocks == nil {
 		return system.stepBlock(states, lower, upper)
@@ -387,7 +388,7 @@ func (system *equationSystem) stepChangedBlocks(states []uint32, lower, upper []
 				blocks.changed[block].Store(true)
 			}
 			work += blockWork
-		case blocks.changedBefore[block].Load(): // the bounds before the last step differ from those after it
+		case blocks.changedBefore[block].Load(): // lower and upper have the bounds before the last step, which changed them
 			for _, state := range members {
 				lower[state], upper[state] = system.values.Lower[state], system.values.Upper[state]
 			}
