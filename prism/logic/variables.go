@@ -28,3 +28,14 @@ func OverVariables(program *sema.Program, expr sema.Expr) (exprs []sema.Expr, is
 	})
 	return exprs, isSupported
 }
+
+// WithoutLabels returns a state formula in which definitions replace the labels. ok is false if the formula has anything but variables and labels, as for
+// OverVariables.
+func WithoutLabels(program *sema.Program, expr sema.Expr) (formula sema.Expr, ok bool) {
+	if _, isSupported := OverVariables(program, expr); !isSupported {
+		return nil, false
+	}
+	rewriter := &sema.Rewriter{RewriteOther: func(label sema.Expr) (sema.Expr, error) { return program.Labels[FormulaOf(label).Index].Expr, nil }}
+	formula, err := rewriter.Rewrite(expr)
+	return formula, err == nil
+}

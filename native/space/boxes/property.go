@@ -115,13 +115,11 @@ func (g *goal) addPath(path *logic.Path) error {
 // overVariables returns a state formula in which definitions replace the labels. It returns an error if the formula contains anything but variables and
 // labels.
 func (g *goal) overVariables(expr sema.Expr) (sema.Expr, error) {
-	if _, isSupported := logic.OverVariables(g.property.Program, expr); !isSupported {
+	formula, ok := logic.WithoutLabels(g.property.Program, expr)
+	if !ok {
 		return nil, g.unsupported(expr, fmt.Sprintf("found %s, want a formula over variables", logic.Describe(expr)))
 	}
-	rewriter := &sema.Rewriter{RewriteOther: func(other sema.Expr) (sema.Expr, error) {
-		return g.property.Program.Labels[logic.FormulaOf(other).Index].Expr, nil
-	}}
-	return rewriter.Rewrite(expr)
+	return formula, nil
 }
 
 // targetLabel is the label of the target in the space of boxes.

@@ -152,6 +152,7 @@ type exploration struct {
 	startTime      time.Time
 	lastReport     time.Time
 	memoryLimit    int64 // on memory, in bytes
+	otherBytes     int64 // memory beside the store and the builder
 }
 
 // newExploration returns an exploration without states. If the options set no memory limit, it is three quarters of the available memory.
@@ -352,15 +353,20 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // deadlocks belong to the first player
 	}
 	search.addRows(rows)
-	search.numOverlaps, search.numMerged = search.numOverlaps+batch.numOverlaps, search.numMerged+batch.numMerged
-	search.relErr = max(search.relErr, batch.relErr)
-	search.isNormalised = search.isNormalised || batch.isNormalised
-	search.rangeErr = cmp.Or(search.rangeErr, batch.rangeErr)
+	search.addFacts(batch)
 	if err := search.checkLimits(); err != nil {
 		return err
 	}
 	search.reportProgress()
 	return ctx.Err()
+}
+
+// addFacts adds what an expanded batch says about its states beside their choices.
+func (search *exploration) addFacts(batch *batch) {
+	search.numOverlaps, search.numMerged = search.numOverlaps+batch.numOverlaps, search.numMerged+batch.numMerged
+	search.relErr = max(search.relErr, batch.relErr)
+	search.isNormalised = search.isNormalised || batch.isNormalised
+	search.rangeErr = cmp.Or(search.rangeErr, batch.rangeErr)
 }
 
 // addRows adds the choices of some states to the model. A state without choices gets a self-loop and is recorded as a deadlock.
@@ -403,7 +409,7 @@ func (search *exploration) checkLimits() error {
 	if search.opts.MaxStates > 0 && search.store.numStates > search.opts.MaxStates {
 		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.numStates, Expanded: search.numExpanded}
 	}
-	usedMemory := search.store.numBytes() + search.store.tableBytes() + search.builder.Bytes()
+	usedMemory := search.store.numBytes() + search.store.tableBytes() + search.builder.Bytes() + search.otherBytes
 	if search.memoryLimit > 0 && usedMemory > search.memoryLimit {
 		return &LimitError{Memory: true, Limit: search.memoryLimit, States: search.store.numStates, Expanded: search.numExpanded}
 	}

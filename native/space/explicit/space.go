@@ -40,11 +40,23 @@ type Space struct {
 	permutations     []symmetry.Permutation // Options.Permutations
 	reduction        *stubborn.Reduction    // Options.Reduction
 	isWithinDepth    bool                   // as returned by WithinDepth
+	selection        *Selection             // chose the states that were expanded; nil if none did
 }
 
-// Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
-// expanded.
+// Unexplored returns the states that were not expanded because of Options.Part or Options.Depth, or because a Selection did not choose them, without those
+// that it excludes; nil if there are none.
 func (space *Space) Unexplored() *sparse.Set { return space.unexplored }
+
+// NumExplored returns the number of states that were expanded.
+func (space *Space) NumExplored() int {
+	switch {
+	case space.selection != nil:
+		return space.selection.NumExplored()
+	case space.unexplored == nil:
+		return space.model.NumStates()
+	}
+	return space.model.NumStates() - space.unexplored.Count()
+}
 
 // WithinDepth reports whether the only states that were not expanded are those at Options.Depth, so that all paths of so many
 // steps are those of the model.
@@ -53,6 +65,9 @@ func (space *Space) WithinDepth() bool { return space.isWithinDepth }
 // Fractions explores the same states again with fractions as weights.
 func (space *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
 	opts.Exact, opts.Part, opts.Depth = true, space.part, space.maxDepth
+	if space.selection != nil {
+		return space.selection.fractions(ctx, opts)
+	}
 	opts.Symmetry, opts.Permutations, opts.Reduction = space.symmetry, space.permutations, space.reduction
 	return Build(ctx, space.compiled, opts)
 }

@@ -1,0 +1,238 @@
+package explicit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
+)
+
+// Selection explores states that its caller chooses, in any order. States are numbered in the order in which they are found. A Selection is not safe for
+// concurrent use.
+type Selection struct {
+	search   *exploration
+	worker   *worker
+	excluded func(state []int32) bool
+
+	order      []uint32 // the expanded states, in the order of their expansion
+	position   []int32  // of each found state in order; -1 if it is not expanded
+	rows       sparse.Rows
+	starts     []rowStart // of the rows of each expanded state in rows
+	isExcluded []bool     // of each found state, whether it is excluded
+}
+
+// rowStart says where the rows of a state begin.
+type rowStart struct{ choice, transition int }
+
+// NewSelection returns a selection in which only the initial states are found. States for which excluded returns true are never listed as unexplored; nil
+// excludes none. Close must be called at the end. The model must be a DTMC, a CTMC or an MDP.
+func NewSelection(ctx context.Context, model *compile.Model, opts Options, excluded func(state []int32) bool) (*Selection, error) {
+	initial, err := model.InitialStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	search := newExploration(model, opts)
+	search.isRounded = !opts.Exact
+	expander, err := search.newExpander(ctx)
+	if err != nil {
+		return nil, err
+	}
+	worker, err := newWorker(ctx, model, search.codec, expander, opts)
+	if err != nil {
+		return nil, errors.Join(err, expander.Close())
+	}
+	selection := &Selection{search: search, worker: worker, excluded: excluded}
+	for _, state := range initial {
+		search.codec.pack(search.packedBuffer, state)
+		search.store.addState(search.packedBuffer)
+	}
+	search.numInitial = search.store.numStates
+	selection.addFound()
+	return selection, nil
+}
+
+// Close releases the memory of the compiled model.
+func (selection *Selection) Close() error { return selection.worker.expander.Close() }
+
+// NumStates returns the number of states that were found.
+func (selection *Selection) NumStates() int { return selection.search.store.numStates }
+
+// NumExplored returns the number of states that were explored.
+func (selection *Selection) NumExplored() int { return len(selection.order) }
+
+// Expand explores states that were found and not explored. The errors are those of Build.
+func (selection *Selection) Expand(ctx context.Context, states []uint32) error {
+	selection.search.store.restoreTable()
+	for len(states) > 0 {
+		chunk := states[:selection.numFound(states)]
+		if len(chunk) == 0 {
+			return fmt.Errorf("explicit: state %d is not found yet", states[0])
+		}
+		states = states[len(chunk):]
+		batch := &batch{}
+		for _, state := range chunk {
+			batch.states = append(batch.states, selection.search.store.packedState(int(state))...)
+		}
+		selection.worker.expandBatch(ctx, batch)
+		if batch.err != nil {
+			return batch.err
+		}
+		for _, state := range chunk {
+			selection.position[state] = int32(len(selection.order))
+			selection.order = append(selection.order, state)
+		}
+		selection.addBatch(batch)
+		if err := selection.search.checkLimits(); err != nil {
+			return err
+		}
+		selection.search.reportProgress()
+	}
+	return ctx.Err()
+}
+
+// numFound returns how many of the first states were found, up to the size of a batch: the others may be targets of the first ones.
+func (selection *Selection) numFound(states []uint32) int {
+	states = states[:min(len(states), batchStates)]
+	isNew := func(state uint32) bool { return int(state) >= selection.NumStates() }
+	if i := slices.IndexFunc(states, isNew); i >= 0 {
+		return i
+	}
+	return len(states)
+}
+
+// Ahead returns, for each of some explored states, a target of one of its choices that is not explored and not excluded, if there is one. It takes a choice
+// without excluded targets, which depends on the state only. No target is returned twice.
+func (selection *Selection) Ahead(states []uint32) []uint32 {
+	var ahead []uint32
+	isAhead := map[uint32]bool{}
+	for _, state := range states {
+		targets := selection.openTargets(int(selection.position[state]))
+		if len(targets) == 0 {
+			continue
+		}
+		hash := hash64(selection.search.store.packedState(int(state)))
+		if target := targets[hash%uint64(len(targets))]; !isAhead[target] {
+			isAhead[target] = true
+			ahead = append(ahead, target)
+		}
+	}
+	return ahead
+}
+
+// openTargets returns the first unexplored target of each choice without excluded targets, of the state that was expanded as the i-th one.
+func (selection *Selection) openTargets(i int) (open []uint32) {
+	rows := selection.rowsOf(i)
+	for _, numTargets := range rows.Transitions {
+		targets := rows.Targets[:numTargets]
+		rows.Targets = rows.Targets[numTargets:]
+		isUnexplored := func(target uint32) bool { return selection.position[target] < 0 }
+		isExcluded := func(target uint32) bool { return selection.isExcluded[target] }
+		if first := slices.IndexFunc(targets, isUnexplored); first >= 0 && !slices.ContainsFunc(targets, isExcluded) {
+			open = append(open, targets[first])
+		}
+	}
+	return open
+}
+
+// addBatch adds the rows of expanded states. It numbers the targets that are new.
+func (selection *Selection) addBatch(batch *batch) {
+	search, rows := selection.search, &selection.rows
+	choice, transition := len(rows.Transitions), len(rows.Targets)
+	for _, numChoices := range batch.Choices {
+		selection.starts = append(selection.starts, rowStart{choice, transition})
+		for range numChoices {
+			transition += int(batch.Transitions[choice-len(rows.Transitions)])
+			choice++
+		}
+	}
+	rows.Choices = append(rows.Choices, batch.Choices...)
+	rows.Transitions = append(rows.Transitions, batch.Transitions...)
+	rows.Actions = append(rows.Actions, batch.actions...)
+	rows.Targets = search.store.addStates(rows.Targets, batch.Targets, batch.hashes)
+	rows.Weights = append(rows.Weights, batch.Weights...)
+	rows.Fractions = append(rows.Fractions, batch.fractions...)
+	search.addFacts(batch)
+	search.otherBytes = int64(len(rows.Choices)+len(rows.Transitions)+len(rows.Targets))*4 + int64(len(rows.Weights)+len(rows.Fractions))*8 + int64(len(selection.starts))*16
+	selection.addFound()
+}
+
+// addFound initialises the entries of the states that were found since the last call.
+func (selection *Selection) addFound() {
+	var state []int32
+	for s := len(selection.position); s < selection.search.store.numStates; s++ {
+		selection.position = append(selection.position, -1)
+		isExcluded := false
+		if selection.excluded != nil {
+			state = slices.Grow(state[:0], len(selection.worker.state))[:len(selection.worker.state)]
+			selection.search.codec.unpack(state, selection.search.store.packedState(s))
+			isExcluded = selection.excluded(state)
+		}
+		selection.isExcluded = append(selection.isExcluded, isExcluded)
+	}
+}
+
+// Space returns the space of the states that were found. States that were not explored have a self-loop; those that are not excluded are in
+// Space.Unexplored. The space is valid until the next call of Expand.
+func (selection *Selection) Space() (*Space, error) {
+	search := selection.search
+	search.builder, search.numExpanded, search.deadlockStates = sparse.NewBuilder(sparseKind(search.model.Program().Type)), 0, nil
+	unexplored := sparse.NewSet(search.store.numStates)
+	for s, position := range selection.position {
+		if position < 0 {
+			if !selection.isExcluded[s] {
+				unexplored.Add(s)
+			}
+			search.addSelfLoop()
+			continue
+		}
+		search.addRows(selection.rowsOf(int(position)))
+	}
+	space, err := search.buildSpace()
+	if err != nil {
+		return nil, err
+	}
+	space.selection = selection
+	if !unexplored.Empty() {
+		space.unexplored = unexplored
+	}
+	return space, nil
+}
+
+// rowsOf returns the rows of the state that was expanded as the i-th one.
+func (selection *Selection) rowsOf(i int) sparse.Rows {
+	rows := &selection.rows
+	first, end := selection.starts[i], rowStart{len(rows.Transitions), len(rows.Targets)}
+	if i+1 < len(selection.starts) {
+		end = selection.starts[i+1]
+	}
+	row := sparse.Rows{
+		Choices: rows.Choices[i : i+1], Transitions: rows.Transitions[first.choice:end.choice], Targets: rows.Targets[first.transition:end.transition],
+	}
+	if selection.worker.kind == sparse.MDP {
+		row.Actions = rows.Actions[first.choice:end.choice]
+	} else {
+		row.Actions = rows.Actions[first.transition:end.transition]
+	}
+	if selection.search.opts.Exact {
+		row.Fractions = rows.Fractions[first.transition:end.transition]
+	} else {
+		row.Weights = rows.Weights[first.transition:end.transition]
+	}
+	return row
+}
+
+// fractions explores the same states again with fractions as weights.
+func (selection *Selection) fractions(ctx context.Context, opts Options) (*Space, error) {
+	exact, err := NewSelection(ctx, selection.search.model, opts, selection.excluded)
+	if err != nil {
+		return nil, err
+	}
+	defer exact.Close()
+	if err := exact.Expand(ctx, selection.order); err != nil {
+		return nil, err
+	}
+	return exact.Space()
+}
