@@ -11,7 +11,6 @@ import (
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/check"
-	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/abstraction"
@@ -50,20 +49,16 @@ type refinement struct {
 
 // newRefinement returns a refinement for a property: it hides variables of the program, and shows more of them until bounds of the value are narrow
 // enough. It returns nil if the property or the model is not supported.
-func (method *statesMethod) newRefinement(property *checkedProperty) refiner {
+func (method *statesMethod) newRefinement(property *checkedProperty) *refinement {
 	hidden := abstraction.New(&property.Instance)
 	if hidden == nil || hidden.NumHidden() == 0 {
 		return nil
 	}
-	narrower := *method
+	narrower := method.narrower()
 	if narrower.opt.Accuracy != result.Exact {
 		narrower.opt.ExactStates = -1 // more schedulers narrow the bounds more than fractions do
 	}
-	if narrower.opt.Epsilon == 0 {
-		narrower.opt.Epsilon = solve.DefaultEpsilon
-	}
-	narrower.opt.Epsilon /= boundSharing
-	return &refinement{statesMethod: &narrower, property: property, hidden: hidden}
+	return &refinement{statesMethod: narrower, property: property, hidden: hidden}
 }
 
 // check implements refiner. Each round computes bounds with the visible variables. If they are too wide, it shows the hidden variables that block the

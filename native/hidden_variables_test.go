@@ -1,3 +1,5 @@
+//go:build !js
+
 package native
 
 import (
@@ -8,27 +10,40 @@ import (
 	"testing"
 
 	"tilecheck/internal/needs"
+	"tilecheck/native/check"
 	"tilecheck/native/load"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
 
-// hidingStates is an instance that only hides variables. It has no verdict for a property that is not answered.
-type hidingStates struct{ *statesMethod }
+// refinedStates is an instance that only asks one method for large models. It has no verdict for a property that this method does not answer.
+type refinedStates struct {
+	*partialStates
+	refiner func(*partialStates, *checkedProperty) refiner // nil for a property that is not supported
+}
 
 // check implements instance.
-func (hiding hidingStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	if refinement := hiding.newRefinement(property); refinement != nil {
-		if verdict, ok := refinement.check(ctx); ok {
+func (refined refinedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	if refiner := refined.refiner(refined.partialStates, property); refiner != nil {
+		if verdict, ok := refiner.check(ctx); ok {
 			return verdict
 		}
 	}
 	return result.Verdict{Err: &result.Failure{Class: result.Unsupported, Message: "not answered"}}
 }
 
-// checkByHiding checks the properties of a job with hidden variables only.
-func checkByHiding(t *testing.T, job runner.Job) []result.Verdict {
+// byHiding returns the method that hides variables.
+func byHiding(partial *partialStates, property *checkedProperty) refiner {
+	if refinement := partial.newRefinement(property); refinement != nil {
+		return refinement
+	}
+	return nil
+}
+
+// checkByRefiner checks the properties of a job with one method for large models only.
+func checkByRefiner(t *testing.T, job runner.Job, refiner func(*partialStates, *checkedProperty) refiner) []result.Verdict {
 	t.Helper()
 	return checkBuilt(t, job, func(r *run, method *statesMethod) buildFunc {
 		return func(constants sema.Valuation) (*sema.Program, instance, error) {
@@ -36,7 +51,12 @@ func checkByHiding(t *testing.T, job runner.Job) []result.Verdict {
 			if err != nil {
 				return nil, nil, err
 			}
-			return model.Program(), hidingStates{method}, nil
+			space, err := explicit.Build(t.Context(), model, explicit.Options{Part: 1})
+			if err != nil {
+				return nil, nil, err
+			}
+			partial := &partialStates{statesMethod: method, model: model, firstSpace: space, firstStates: check.New(model, space, method.opt)}
+			return model.Program(), refinedStates{partial, refiner}, nil
 		}
 	})
 }
@@ -88,8 +108,20 @@ func randomHidingModel(r *rand.Rand) string {
 // TestHiddenVariables compares the answers that few variables have with those of the whole model.
 func TestHiddenVariables(t *testing.T) {
 	t.Parallel()
+	compareWithAllStates(t, byHiding)
+}
+
+// TestOptimisticSearch compares the answers of an optimistic search with those of the whole model.
+func TestOptimisticSearch(t *testing.T) {
+	t.Parallel()
+	compareWithAllStates(t, byOptimism)
+}
+
+// compareWithAllStates compares the answers of a method for large models with those of all states, for random models.
+func compareWithAllStates(t *testing.T, refiner func(*partialStates, *checkedProperty) refiner) {
+	t.Helper()
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
-	numHidden, numBetween := 0, 0
+	numRefined, numBetween := 0, 0
 	for i := range needs.Some(uint64(300)) {
 		r := rand.New(rand.NewPCG(seed, i))
 		job := runner.Job{
@@ -103,29 +135,29 @@ func TestHiddenVariables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, hiding := range checkByHiding(t, job) {
-			if hiding.Err != nil {
+		for k, refined := range checkByRefiner(t, job, refiner) {
+			if refined.Err != nil {
 				continue
 			}
-			numHidden++
+			numRefined++
 			if value := whole[k].Value.Num; value > 0 && value < 1 {
 				numBetween++
 			}
-			isEqual := whole[k].Err == nil && hiding.Accuracy == whole[k].Accuracy
-			if isEqual && hiding.Accuracy == result.Exact {
-				isEqual = hiding.Value.Rat.Cmp(whole[k].Value.Rat) == 0
+			isEqual := whole[k].Err == nil && refined.Accuracy == whole[k].Accuracy
+			if isEqual && refined.Accuracy == result.Exact {
+				isEqual = refined.Value.Rat.Cmp(whole[k].Value.Rat) == 0
 			} else if isEqual {
-				isEqual = hiding.Bound.Lo <= whole[k].Bound.Hi && hiding.Bound.Hi >= whole[k].Bound.Lo && hiding.Bound.Hi-hiding.Bound.Lo <= 1e-8*hiding.Bound.Hi
+				isEqual = refined.Bound.Lo <= whole[k].Bound.Hi && refined.Bound.Hi >= whole[k].Bound.Lo && refined.Bound.Hi-refined.Bound.Lo <= 1e-8*refined.Bound.Hi
 			}
 			if !isEqual {
-				t.Errorf("model %d, %s: %v in %v with hidden variables, %v in %v, %v with all states\n%s", i, hiding.Property, hiding.Value, hiding.Bound, whole[k].Value, whole[k].Bound, whole[k].Err, job.Model)
+				t.Errorf("model %d, %s: %v in %v without all states, %v in %v, %v with all states\n%s", i, refined.Property, refined.Value, refined.Bound, whole[k].Value, whole[k].Bound, whole[k].Err, job.Model)
 			}
 		}
 	}
-	if numHidden < 20 || numBetween < 5 {
-		t.Errorf("%d properties were answered with hidden variables, %d of them between 0 and 1: too few for a test", numHidden, numBetween)
+	if numRefined < 20 || numBetween < 5 {
+		t.Errorf("%d properties were answered without all states, %d of them between 0 and 1: too few for a test", numRefined, numBetween)
 	}
-	t.Logf("%d properties were answered with hidden variables, %d of them between 0 and 1", numHidden, numBetween)
+	t.Logf("%d properties were answered without all states, %d of them between 0 and 1", numRefined, numBetween)
 }
 
 // road is a model of a car on a road of n places. Each place but two has a spare tyre, and each step may need one.

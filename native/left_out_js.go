@@ -47,7 +47,7 @@ func (*partialStates) checkReordered(context.Context, *checkedProperty) (verdict
 	return verdict, false
 }
 
-func (*statesMethod) newRefinement(*checkedProperty) refiner { return nil }
+func (*partialStates) refiners(*checkedProperty) []refiner { return nil }
 
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }
 

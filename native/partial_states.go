@@ -156,14 +156,14 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 	return partial.checkAll(ctx, property)
 }
 
-// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it tries to hide variables,
-// and at last checks the whole model. It always explores a model of at most wholeStates states completely, because the verdict reports the size of
+// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it tries the refiners, and at
+// last checks the whole model. It always explores a model of at most wholeStates states completely, because the verdict reports the size of
 // the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
 	verdict, ok := partial.firstStates.CheckAlmostSure(ctx, &property.Instance)
-	var refinement refiner
+	var refiners []refiner
 	if !ok {
-		if refinement = partial.newRefinement(property); refinement == nil {
+		if refiners = partial.refiners(property); len(refiners) == 0 {
 			return partial.checkAll(ctx, property)
 		}
 	}
@@ -180,9 +180,14 @@ func (partial *partialStates) checkFirstPart(ctx context.Context, property *chec
 		return verdict
 	}
 	if partial.fullModel == nil {
-		if verdict, ok := refinement.check(ctx); ok {
-			return verdict
+		for _, refiner := range refiners {
+			if verdict, ok := refiner.check(ctx); ok {
+				return verdict
+			}
 		}
+	}
+	if ctx.Err() != nil {
+		return result.Verdict{Err: failure(ctx.Err(), result.Build, partial.file, syntax.Pos{})}
 	}
 	return partial.checkAll(ctx, property)
 }

@@ -115,14 +115,17 @@ func (checker *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Pr
 		return math.Inf(1)
 	}
 	checker.writePartialOutcome(merged, property, checker.floatModel.space, lower)
-	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(checker.floatModel.space)+"; the bounds cover the unexplored states")
+	note := "answered by a part of the model: %s; unexplored states cannot change the value"
+	if merged.accuracy == result.Bounded {
+		note = "bounded by a part of the model: %s; the bounds cover the unexplored states"
+	}
+	lower.Warnings = append(lower.Warnings, fmt.Sprintf(note, exploredNote(checker.floatModel.space)))
 	return merged.width
 }
 
 // exploredNote returns a text that says how many of the found states were explored.
 func exploredNote(space *explicit.Space) string {
-	numStates := space.Model().NumStates()
-	return fmt.Sprintf("%d of %s were explored", numStates-space.Unexplored().Count(), noun.Count(numStates, "found state"))
+	return fmt.Sprintf("%d of %s were explored", space.NumExplored(), noun.Count(space.Model().NumStates(), "found state"))
 }
 
 // outcomeBetween returns an outcome whose bounds contain the values of two verdicts for a property. It is an error if two Boolean values differ,
