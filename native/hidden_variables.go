@@ -54,7 +54,7 @@ func (method *statesMethod) newRefinement(property *checkedProperty) *refinement
 	if hidden == nil || hidden.NumHidden() == 0 {
 		return nil
 	}
-	narrower := method.narrower()
+	narrower := method.withNarrowerBounds()
 	if narrower.opt.Accuracy != result.Exact {
 		narrower.opt.ExactStates = -1 // more schedulers narrow the bounds more than fractions do
 	}

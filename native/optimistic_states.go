@@ -3,42 +3,43 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"time"
 
-	"tilecheck/native/check"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/cartesian"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
-// maxSearchedStates is the largest sum of the numbers of found states over all rounds of an optimistic search: about a minute.
+// maxSearchedStates is the largest sum of the numbers of found states over all rounds of an optimistic search: about a minute, if iterations converge fast.
 const maxSearchedStates = 50_000_000
 
-// optimisticSearch answers Pmax=? of F or U from the states that optimal schedulers reach. Each round assumes that every unexplored state reaches the target,
-// and explores the unexplored states that some schedulers reach which are optimal then. If such a scheduler reaches none, its value is that of the model.
-// States from which no path reaches the target, by the values that their variables can still have, are not explored.
+// optimisticSearch answers Pmax=? of F or U from the states that optimal schedulers reach. Each round solves the explored part of the model, where every
+// unexplored state counts as a target, and explores the unexplored states that some optimal schedulers of this part reach. If one of these schedulers reaches
+// none, its value is that of the model. A state is not explored if package cartesian shows that no path from it reaches the target.
 //
 // Source: Hansen and Zilberstein, LAO*: a heuristic search algorithm that finds solutions with loops (Artificial Intelligence 129, 2001); Steinmetz,
 // Hoffmann and Buffet, Goal probability analysis in probabilistic planning (JAIR 57, 2016).
 type optimisticSearch struct {
 	*statesMethod // with narrower bounds
 	property      *checkedProperty
-	first         *partialStates
+	model         *compile.Model
 	abstraction   *cartesian.Abstraction // nil if every state may reach the target
 }
 
 // newOptimisticSearch returns an optimistic search for a property, or nil if the property or the model is not supported.
 func (partial *partialStates) newOptimisticSearch(property *checkedProperty) *optimisticSearch {
 	formula, program := logic.FormulaOf(property.Expr), property.Program
-	isMaximum := formula.Kind == logic.Probability && formula.IsQuery() && formula.Extremum == syntax.Max && formula.Path.Reaches()
-	if !isMaximum || program.Rate != nil || !partial.firstStates.Truncates(&property.Instance) {
+	isMDP := program.Type == syntax.MDP && program.Rate == nil
+	if !isMDP || !formula.IsMaximalReachability() || !partial.firstStates.Truncates(&property.Instance) {
 		return nil
 	}
-	search := &optimisticSearch{statesMethod: partial.narrower(), property: property, first: partial}
+	search := &optimisticSearch{statesMethod: partial.withNarrowerBounds(), property: property, model: partial.model}
 	if target, ok := logic.WithoutLabels(program, formula.Path.Right); ok {
 		search.abstraction = cartesian.New(program, target)
 	}
@@ -48,25 +49,29 @@ func (partial *partialStates) newOptimisticSearch(property *checkedProperty) *op
 // check implements refiner.
 func (search *optimisticSearch) check(ctx context.Context) (verdict result.Verdict, ok bool) {
 	start := time.Now()
-	selection, err := explicit.NewSelection(ctx, search.first.model, search.build, search.cannotReach)
+	selection, err := explicit.NewSelection(ctx, search.model, search.build, search.cannotReach)
 	if err != nil {
 		return verdict, false
 	}
 	defer selection.Close()
-	for numSearched := 0; numSearched <= maxSearchedStates && ctx.Err() == nil; numSearched += selection.NumStates() {
+	for numSearched := 0; numSearched <= maxSearchedStates; numSearched += selection.NumStates() {
 		space, err := selection.Space()
 		if err != nil {
 			return verdict, false
 		}
-		checker := check.New(search.first.model, space, search.opt)
-		states, err := checker.NextToExplore(ctx, &search.property.Instance)
-		switch {
-		case err != nil:
+		explored := search.newExploredModel(space, nil)
+		explored.property = search.property
+		if !explored.checker.Truncates(&search.property.Instance) { // all states are explored
+			return explored.check(ctx, search.property), true
+		}
+		states, err := explored.checker.NextToExplore(ctx, &search.property.Instance)
+		if err != nil {
 			return verdict, false
-		case len(states) == 0:
-			verdict, ok = search.answer(ctx, checker)
+		}
+		if len(states) == 0 {
+			verdict, width, _ := explored.checker.Truncated(ctx, &search.property.Instance, 1)
 			verdict.Seconds = time.Since(start).Seconds()
-			return verdict, ok
+			return explored.complete(verdict), verdict.Err == nil && width <= boundSharing*search.opt.Epsilon
 		}
 		if err := explore(ctx, selection, states); err != nil {
 			return verdict, false
@@ -76,7 +81,7 @@ func (search *optimisticSearch) check(ctx context.Context) (verdict result.Verdi
 }
 
 // explore explores states of a selection, and then goes on along one path from each of them, until the selection has grown by a tenth: otherwise, the states
-// that were explored before would be solved too often.
+// that were explored before would be solved too often. A path ends where each choice has an excluded target.
 func explore(ctx context.Context, selection *explicit.Selection, states []uint32) error {
 	wanted := selection.NumExplored() + selection.NumExplored()/10
 	for len(states) > 0 {
@@ -86,7 +91,7 @@ func explore(ctx context.Context, selection *explicit.Selection, states []uint32
 		if selection.NumExplored() >= wanted {
 			return nil
 		}
-		states = selection.Ahead(states)
+		states = selection.UnexploredSuccessors(states)
 	}
 	return nil
 }
@@ -94,16 +99,6 @@ func explore(ctx context.Context, selection *explicit.Selection, states []uint32
 // cannotReach reports whether the values of the variables exclude that a path from a state reaches the target.
 func (search *optimisticSearch) cannotReach(state []int32) bool {
 	return search.abstraction != nil && !search.abstraction.MayReach(state)
-}
-
-// answer returns the verdict of a checker whose explored states suffice. ok is false if its bounds are too wide.
-func (search *optimisticSearch) answer(ctx context.Context, checker *check.Checker) (verdict result.Verdict, ok bool) {
-	if !checker.Truncates(&search.property.Instance) { // no state is unexplored
-		verdict = checker.Check(ctx, &search.property.Instance)
-		return verdict, verdict.Err == nil
-	}
-	verdict, width, _ := checker.Truncated(ctx, &search.property.Instance, 1)
-	return verdict, verdict.Err == nil && width <= boundSharing*search.opt.Epsilon
 }
 
 // refiners returns methods that may answer a property of a large model, in the order in which they are tried.
@@ -117,12 +112,9 @@ func (partial *partialStates) refiners(property *checkedProperty) (refiners []re
 	return refiners
 }
 
-// narrower returns the method with bounds that are so narrow that a lower and an upper bound, computed separately, have the wanted distance.
-func (method *statesMethod) narrower() *statesMethod {
+// withNarrowerBounds returns a copy of the method whose Epsilon is divided by boundSharing.
+func (method *statesMethod) withNarrowerBounds() *statesMethod {
 	narrower := *method
-	if narrower.opt.Epsilon == 0 {
-		narrower.opt.Epsilon = solve.DefaultEpsilon
-	}
-	narrower.opt.Epsilon /= boundSharing
+	narrower.opt.Epsilon = cmp.Or(narrower.opt.Epsilon, solve.DefaultEpsilon) / boundSharing
 	return &narrower
 }

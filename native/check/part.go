@@ -30,9 +30,8 @@ func (checker *Checker) CheckAlmostSure(ctx context.Context, property *Property)
 		Transitions: int64(model.NumTransitions()),
 	}
 	checker.writePartialOutcome(checker.probabilityOne(property), property, space, &verdict)
-	numExplored := model.NumStates() - space.Unexplored().Count()
 	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("the model was not explored completely: a scheduler that stays in the first %s attains probability 1",
-		noun.Count(numExplored, "state")))
+		noun.Count(space.NumExplored(), "state")))
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, true
 }
@@ -71,11 +70,7 @@ func (checker *Checker) existsAlmostSureScheduler(ctx context.Context, property 
 // isMaximalReachability reports whether a property is Pmax=? of F or U whose operands depend only on variables and the label "init".
 func isMaximalReachability(property *Property) bool {
 	formula := logic.FormulaOf(property.Expr)
-	isMaximum := formula.Kind == logic.Probability && formula.IsQuery() && formula.Extremum == syntax.Max
-	if !isMaximum || !formula.Path.Reaches() {
-		return false
-	}
-	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
+	return formula.IsMaximalReachability() && dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
 }
 
 // writePartialOutcome writes the outcome of a property to a verdict, with the property's name and all warnings. space has the explored states.

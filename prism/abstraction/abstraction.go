@@ -23,8 +23,7 @@ func New(property *logic.Property) *Abstraction {
 		return nil
 	}
 	formula := logic.FormulaOf(property.Expr)
-	isMaximum := formula.Kind == logic.Probability && formula.IsQuery() && formula.Extremum == syntax.Max
-	if !isMaximum || !formula.Path.Reaches() {
+	if !formula.IsMaximalReachability() {
 		return nil
 	}
 	a := &Abstraction{program: property.Program, isVisible: make([]bool, len(property.Program.Vars))}
@@ -141,15 +140,14 @@ func (a *Abstraction) hideIn(command *sema.Command) {
 
 // split divides the conjuncts of a guard: visible has those that read only visible variables, and hidden has all others.
 func (a *Abstraction) split(guard sema.Expr) (visible, hidden []sema.Expr) {
-	if and, ok := guard.(*sema.Binary); ok && and.Op == syntax.OpAnd {
-		visible, hidden = a.split(and.X)
-		moreVisible, moreHidden := a.split(and.Y)
-		return append(visible, moreVisible...), append(hidden, moreHidden...)
+	for _, conjunct := range sema.Conjuncts(guard) {
+		if len(a.hiddenOf(conjunct)) > 0 {
+			hidden = append(hidden, conjunct)
+		} else {
+			visible = append(visible, conjunct)
+		}
 	}
-	if len(a.hiddenOf(guard)) > 0 {
-		return nil, []sema.Expr{guard}
-	}
-	return []sema.Expr{guard}, nil
+	return visible, hidden
 }
 
 // hiddenOf returns the hidden variables of an expression.

@@ -1,13 +1,13 @@
 package cartesian
 
 import (
+	"iter"
 	"math/bits"
 
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
 
-// maxValues is the number of values up to which a variable has a set of values. A variable with more is not observed: it may have any value.
+// maxValues is the number of values up to which a variable is tracked: it has a set of values. A variable with more is assumed to have any value.
 const maxValues = 64
 
 // Abstraction decides for states of one program whether a target may be reachable. It is not safe for concurrent use.
@@ -23,20 +23,21 @@ type Abstraction struct {
 // valueSet is a set of values of a variable: bit i is for its least value plus i.
 type valueSet uint64
 
-// condition is a conjunct that reads one observed variable: the values for which it is true.
+// condition is a conjunct that reads one tracked variable: the values for which it may be true.
 type condition struct {
 	slot   int
 	values valueSet
 }
 
-// command is a command of the program: the conjuncts of its guard that read one observed variable, and the assignments of all its updates.
+// command is a command of the program: the conjuncts of its guard that read one tracked variable, and the assignments of all its updates to tracked
+// variables.
 type command struct {
 	guard       []condition
 	assignments []assignment
 	isConstant  bool // it always adds the same values
 }
 
-// assignment adds values to a variable. images has one entry if they are the same in all states, and otherwise one for each value of the variable source.
+// assignment adds values to a variable. images has one entry if they do not depend on the state, and otherwise one for each value of the variable source.
 type assignment struct {
 	slot, source int
 	images       []valueSet
@@ -46,7 +47,7 @@ type assignment struct {
 // maxValues values: then every state may reach it.
 func New(program *sema.Program, target sema.Expr) *Abstraction {
 	a := &Abstraction{vars: program.Vars, values: make([]valueSet, len(program.Vars))}
-	a.target, _ = a.conditions(nil, target)
+	a.target, _ = a.conditions(target)
 	if len(a.target) == 0 {
 		return nil
 	}
@@ -58,16 +59,16 @@ func New(program *sema.Program, target sema.Expr) *Abstraction {
 	return a
 }
 
-// addCommand adds a command of the program, unless it is never enabled or assigns to no observed variable.
+// addCommand adds a command of the program, unless it is never enabled or assigns to no tracked variable.
 func (a *Abstraction) addCommand(source *sema.Command) {
-	guard, isSatisfiable := a.conditions(nil, source.Guard)
+	guard, isSatisfiable := a.conditions(source.Guard)
 	if !isSatisfiable {
 		return
 	}
 	created := command{guard: guard, isConstant: true}
 	for _, update := range source.Updates {
 		for _, assign := range update.Assigns {
-			if !a.isObserved(assign.Slot) {
+			if !a.isTracked(assign.Slot) {
 				continue
 			}
 			added := a.newAssignment(&assign, guard)
@@ -80,18 +81,18 @@ func (a *Abstraction) addCommand(source *sema.Command) {
 	}
 }
 
-// isObserved reports whether a variable has a set of values.
-func (a *Abstraction) isObserved(slot int) bool {
+// isTracked reports whether a variable has a set of values: whether it has at most maxValues of them.
+func (a *Abstraction) isTracked(slot int) bool {
 	variable := &a.vars[slot]
 	return variable.IsBounded && int64(variable.High)-int64(variable.Low) < maxValues
 }
 
-// allValues returns all values of an observed variable.
+// allValues returns all values of a tracked variable.
 func (a *Abstraction) allValues(slot int) valueSet {
 	return ^valueSet(0) >> (maxValues - 1 - (a.vars[slot].High - a.vars[slot].Low))
 }
 
-// valueAt returns the set of one value of an observed variable. It is empty if the value is outside of the variable's range.
+// valueAt returns the set of one value of a tracked variable. It is empty if the value is outside of the variable's range.
 func (a *Abstraction) valueAt(slot int, value int32) valueSet {
 	if value < a.vars[slot].Low || value > a.vars[slot].High {
 		return 0
@@ -99,45 +100,52 @@ func (a *Abstraction) valueAt(slot int, value int32) valueSet {
 	return 1 << (value - a.vars[slot].Low)
 }
 
-// conditions appends the conjuncts of a formula that read one observed variable. isSatisfiable is false if a conjunct is never true.
-func (a *Abstraction) conditions(found []condition, formula sema.Expr) (_ []condition, isSatisfiable bool) {
-	if and, ok := formula.(*sema.Binary); ok && and.Op == syntax.OpAnd {
-		found, isLeft := a.conditions(found, and.X)
-		found, isRight := a.conditions(found, and.Y)
-		return found, isLeft && isRight
-	}
-	slots := sema.SlotsOf(formula)
-	if len(slots) == 0 {
-		value, err := sema.Eval(formula, nil)
-		return found, err != nil || value.Bool
-	}
-	if len(slots) != 1 || !a.isObserved(slots[0]) {
-		return found, true
-	}
-	holds := condition{slot: slots[0]}
-	a.evaluate(formula, holds.slot, func(set valueSet, value sema.Value, err error) {
-		if err != nil || value.Bool { // an error is reported when the state is explored
-			holds.values |= set
+// conditions returns the conjuncts of a formula that read one tracked variable. isSatisfiable is false if a conjunct is never true.
+func (a *Abstraction) conditions(formula sema.Expr) (found []condition, isSatisfiable bool) {
+	isSatisfiable = true
+	for _, conjunct := range sema.Conjuncts(formula) {
+		slots := sema.SlotsOf(conjunct)
+		switch {
+		case len(slots) == 0:
+			isSatisfiable = isSatisfiable && mayBeTrue(conjunct, nil)
+		case len(slots) == 1 && a.isTracked(slots[0]):
+			holds := condition{slot: slots[0]}
+			for set, state := range a.states(holds.slot) {
+				if mayBeTrue(conjunct, state) {
+					holds.values |= set
+				}
+			}
+			found, isSatisfiable = append(found, holds), isSatisfiable && holds.values != 0
 		}
-	})
-	return append(found, holds), holds.values != 0
+	}
+	return found, isSatisfiable
 }
 
-// evaluate evaluates an expression that reads one observed variable, for each value of this variable.
-func (a *Abstraction) evaluate(expr sema.Expr, slot int, use func(set valueSet, value sema.Value, err error)) {
-	state := make([]int32, len(a.vars))
-	for set := a.allValues(slot); set != 0; set &= set - 1 {
-		state[slot] = a.vars[slot].Low + int32(bits.TrailingZeros64(uint64(set)))
-		value, err := sema.Eval(expr, state)
-		use(set&-set, value, err)
+// mayBeTrue evaluates a formula as the exploration does, in rational arithmetic. Without a value, it may be true: an error is reported when the state is explored.
+func mayBeTrue(formula sema.Expr, state []int32) bool {
+	value, isExact, err := sema.EvalExact(formula, state)
+	return err != nil || !isExact || value.Bool
+}
+
+// states iterates over the values of a tracked variable, each with a valuation in which the other variables are 0.
+func (a *Abstraction) states(slot int) iter.Seq2[valueSet, []int32] {
+	return func(yield func(valueSet, []int32) bool) {
+		state := make([]int32, len(a.vars))
+		for set := a.allValues(slot); set != 0; set &= set - 1 {
+			state[slot] = a.vars[slot].Low + int32(bits.TrailingZeros64(uint64(set)))
+			if !yield(set&-set, state) {
+				return
+			}
+		}
 	}
 }
 
-// newAssignment returns an assignment to an observed variable, in a command with the given guard. Values that it cannot compute stand for all values.
+// newAssignment returns an assignment to a tracked variable, in a command with the given guard. A value that cannot be computed stands for all values.
 func (a *Abstraction) newAssignment(source *sema.Assign, guard []condition) assignment {
 	all := a.allValues(source.Slot)
-	image := func(value sema.Value, err error) valueSet {
-		if err != nil {
+	image := func(state []int32) valueSet {
+		value, isExact, err := sema.EvalExact(source.Value, state)
+		if err != nil || !isExact {
 			return all
 		}
 		return a.valueAt(source.Slot, value.InState()) // nothing outside of the range: such an update is an error of the model
@@ -145,8 +153,8 @@ func (a *Abstraction) newAssignment(source *sema.Assign, guard []condition) assi
 	slots := sema.SlotsOf(source.Value)
 	switch {
 	case len(slots) == 0:
-		return assignment{slot: source.Slot, images: []valueSet{image(sema.Eval(source.Value, nil))}}
-	case len(slots) > 1 || !a.isObserved(slots[0]):
+		return assignment{slot: source.Slot, images: []valueSet{image(nil)}}
+	case len(slots) > 1 || !a.isTracked(slots[0]):
 		return assignment{slot: source.Slot, images: []valueSet{all}}
 	}
 	created := assignment{slot: source.Slot, source: slots[0]}
@@ -156,13 +164,13 @@ func (a *Abstraction) newAssignment(source *sema.Assign, guard []condition) assi
 			permitted &= conjunct.values
 		}
 	}
-	a.evaluate(source.Value, created.source, func(set valueSet, value sema.Value, err error) {
-		if set&permitted == 0 {
-			created.images = append(created.images, 0)
-			return
+	for set, state := range a.states(created.source) {
+		reached := valueSet(0) // none: the guard does not hold
+		if set&permitted != 0 {
+			reached = image(state)
 		}
-		created.images = append(created.images, image(value, err))
-	})
+		created.images = append(created.images, reached)
+	}
 	return created
 }
 
@@ -170,7 +178,7 @@ func (a *Abstraction) newAssignment(source *sema.Assign, guard []condition) assi
 func (a *Abstraction) MayReach(state []int32) bool {
 	for slot, value := range state {
 		a.values[slot] = 0
-		if a.isObserved(slot) {
+		if a.isTracked(slot) {
 			a.values[slot] = a.valueAt(slot, value)
 		}
 	}
@@ -197,8 +205,8 @@ func (a *Abstraction) mayHold(conjuncts []condition) bool {
 	return true
 }
 
-// addValues adds the values that the commands assign which may be enabled, and reports whether some are new. A command that always adds the same values is
-// no longer pending after it.
+// addValues executes each pending command whose guard may hold, and reports whether it adds new values. A command that always adds the same values is no
+// longer pending after it.
 func (a *Abstraction) addValues() (isChanged bool) {
 	remaining := a.pending[:0]
 	for _, i := range a.pending {

@@ -19,10 +19,10 @@ import (
 func randomModel(r *rand.Rand) (model, target string) {
 	condition := func() string {
 		variable, value := fmt.Sprint("v", r.IntN(4)), r.IntN(4)
-		return fmt.Sprintf([]string{"%s=%d", "%s>%d", "%s!=%d & b", "(%[1]s=%[2]d | %[1]s=0)", "!(%s=%d)", "%s+v0<%d", "!b | %s<=%d"}[r.IntN(7)], variable, value)
+		return fmt.Sprintf([]string{"%s=%d", "%s>%d", "%s!=%d & b", "(%[1]s=%[2]d | %[1]s=0)", "!(%s=%d)", "%s+v0<%d", "!b | %s<=%d", "0.1*%s+0.2=0.1*%d", "floor(%s/2)=%d"}[r.IntN(9)], variable, value)
 	}
 	update := func(own int) string {
-		return fmt.Sprintf([]string{"(v%d'=%d)", "(v%[1]d'=min(v%[1]d+1,3))", "(v%[1]d'=3-v%[1]d)", "(v%[1]d'=v0)", "(v%[1]d'=mod(v1+v2,4))"}[r.IntN(5)], own, r.IntN(4))
+		return fmt.Sprintf([]string{"(v%d'=%d)", "(v%[1]d'=min(v%[1]d+1,3))", "(v%[1]d'=3-v%[1]d)", "(v%[1]d'=v0)", "(v%[1]d'=mod(v1+v2,4))", "(v%[1]d'=floor((0.1*v0+0.2)/0.1)-2)"}[r.IntN(6)], own, r.IntN(4))
 	}
 	var b strings.Builder
 	b.WriteString("mdp\nglobal b : bool;\n")
@@ -75,6 +75,14 @@ func TestMayReach(t *testing.T) {
 		t.Errorf("%d of %d states that cannot reach the target were excluded, too few for a test", numExcluded, numUnreachable)
 	}
 	t.Logf("%d of %d states that cannot reach the target were excluded", numExcluded, numUnreachable)
+}
+
+// TestRationalArithmetic has a guard that is true for x=1 in rational arithmetic, and false in floating-point numbers.
+func TestRationalArithmetic(t *testing.T) {
+	properties, program := sematest.Properties(t, sematest.Program(t, "mdp\nmodule m\nx : [0..3]; y : [0..1];\n[] 0.1*x+0.2=0.3 -> (y'=1);\n[] x<3 -> (x'=x+1);\nendmodule\n"), "y=1")
+	if abstraction := cartesian.New(program, properties[0].Expr); !abstraction.MayReach([]int32{0, 0}) {
+		t.Error("y=1 is reached from x=1, and MayReach is false")
+	}
 }
 
 // TestNew has targets that no values of single variables exclude, and others that are excluded in the first state.

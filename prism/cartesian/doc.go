@@ -1,8 +1,9 @@
 // Package cartesian finds states from which no path reaches a target, without exploring these paths.
 //
-// It computes, for each variable, a set of values that contains those of all reachable states: in a state, each variable has one value. A command may be
-// enabled if each conjunct of its guard is true for some values of the sets; then the values that it assigns are added. Which values occur together is not
-// kept, and commands that synchronise are not combined, so the sets may be too large, but never too small.
+// For a given state, it computes for each variable with few values a set that contains all values that the variable has on paths from this state. At first,
+// each set has the value in the state. A command may be enabled if each conjunct of its guard that reads one such variable is true for some value of the set;
+// then the values that it assigns are added. Which values occur together is ignored, and commands that synchronise are not combined, so the sets may be too
+// large, but never too small.
 //
 //	abstraction := cartesian.New(program, target)    // nil if no condition on a variable can exclude the target
 //	if !abstraction.MayReach(state) { … }            // then no path from state reaches target

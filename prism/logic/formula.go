@@ -66,6 +66,11 @@ type Formula struct {
 	Index int
 }
 
+// IsMaximalReachability reports whether the formula is Pmax=? of F or U without a bound.
+func (formula *Formula) IsMaximalReachability() bool {
+	return formula.Kind == Probability && formula.IsQuery() && formula.Extremum == syntax.Max && formula.Path.Reaches()
+}
+
 // FormulaOf returns the kind of an expression's outermost operator, and its operands.
 func FormulaOf(expr sema.Expr) *Formula {
 	formula := &Formula{Kind: Expression, Expr: expr}

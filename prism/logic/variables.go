@@ -35,7 +35,12 @@ func WithoutLabels(program *sema.Program, expr sema.Expr) (formula sema.Expr, ok
 	if _, isSupported := OverVariables(program, expr); !isSupported {
 		return nil, false
 	}
-	rewriter := &sema.Rewriter{RewriteOther: func(label sema.Expr) (sema.Expr, error) { return program.Labels[FormulaOf(label).Index].Expr, nil }}
+	rewriter := &sema.Rewriter{RewriteOther: func(other sema.Expr) (sema.Expr, error) {
+		if label := FormulaOf(other); label.Kind == Label {
+			return program.Labels[label.Index].Expr, nil
+		}
+		return other, nil // a parameter
+	}}
 	formula, err := rewriter.Rewrite(expr)
 	return formula, err == nil
 }

@@ -206,6 +206,14 @@ func SlotsOf(expr Expr) []int {
 	return slots
 }
 
+// Conjuncts returns the operands of a conjunction, also of nested ones, from left to right; any other formula is its only conjunct.
+func Conjuncts(formula Expr) []Expr {
+	if and, ok := formula.(*Binary); ok && and.Op == syntax.OpAnd {
+		return append(Conjuncts(and.X), Conjuncts(and.Y)...)
+	}
+	return []Expr{formula}
+}
+
 // ConstantExpr returns a value as an expression at a position.
 func ConstantExpr(value Value, pos syntax.Pos) Expr {
 	return &Const{Base: Base{ValueType: value.Type, Position: pos}, Val: value}

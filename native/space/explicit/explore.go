@@ -353,7 +353,7 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // deadlocks belong to the first player
 	}
 	search.addRows(rows)
-	search.addFacts(batch)
+	search.addStatistics(batch)
 	if err := search.checkLimits(); err != nil {
 		return err
 	}
@@ -361,8 +361,8 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 	return ctx.Err()
 }
 
-// addFacts adds what an expanded batch says about its states beside their choices.
-func (search *exploration) addFacts(batch *batch) {
+// addStatistics adds the counts, the error bounds and the range error of an expanded batch.
+func (search *exploration) addStatistics(batch *batch) {
 	search.numOverlaps, search.numMerged = search.numOverlaps+batch.numOverlaps, search.numMerged+batch.numMerged
 	search.relErr = max(search.relErr, batch.relErr)
 	search.isNormalised = search.isNormalised || batch.isNormalised

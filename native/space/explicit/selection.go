@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// Selection explores states that its caller chooses, in any order. States are numbered in the order in which they are found. A Selection is not safe for
-// concurrent use.
+// Selection explores states that its caller chooses, in any order. States are numbered in the order in which they are found; each has one of three
+// conditions: it is explored, it is excluded, or it is unexplored. A Selection is not safe for concurrent use.
 type Selection struct {
 	search   *exploration
 	worker   *worker
@@ -27,13 +27,15 @@ type Selection struct {
 // rowStart says where the rows of a state begin.
 type rowStart struct{ choice, transition int }
 
-// NewSelection returns a selection in which only the initial states are found. States for which excluded returns true are never listed as unexplored; nil
-// excludes none. Close must be called at the end. The model must be a DTMC, a CTMC or an MDP.
+// NewSelection returns a selection in which only the initial states are found. The function excluded reports whether a found state is excluded; nil excludes
+// none. Close must be called at the end. The model must be a DTMC, a CTMC or an MDP. Options that leave out states (Part, Depth, Symmetry, Permutations,
+// Reduction) are ignored.
 func NewSelection(ctx context.Context, model *compile.Model, opts Options, excluded func(state []int32) bool) (*Selection, error) {
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
 	}
+	opts.Part, opts.Depth, opts.Symmetry, opts.Permutations, opts.Reduction = 0, 0, nil, nil, nil
 	search := newExploration(model, opts)
 	search.isRounded = !opts.Exact
 	expander, err := search.newExpander(ctx)
@@ -63,13 +65,13 @@ func (selection *Selection) NumStates() int { return selection.search.store.numS
 // NumExplored returns the number of states that were explored.
 func (selection *Selection) NumExplored() int { return len(selection.order) }
 
-// Expand explores states that were found and not explored. The errors are those of Build.
+// Expand explores some unexplored states, in the given order. A state may be found by one before it. The errors are those of Build.
 func (selection *Selection) Expand(ctx context.Context, states []uint32) error {
 	selection.search.store.restoreTable()
 	for len(states) > 0 {
-		chunk := states[:selection.numFound(states)]
+		chunk := states[:selection.numReady(states)]
 		if len(chunk) == 0 {
-			return fmt.Errorf("explicit: state %d is not found yet", states[0])
+			return fmt.Errorf("explicit: state %d is not found yet, or explored already", states[0])
 		}
 		states = states[len(chunk):]
 		batch := &batch{}
@@ -89,23 +91,26 @@ func (selection *Selection) Expand(ctx context.Context, states []uint32) error {
 			return err
 		}
 		selection.search.reportProgress()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
-	return ctx.Err()
+	return nil
 }
 
-// numFound returns how many of the first states were found, up to the size of a batch: the others may be targets of the first ones.
-func (selection *Selection) numFound(states []uint32) int {
+// numReady returns the length of the longest prefix of states that are found and not explored, at most that of a batch. Expanding it may find the rest.
+func (selection *Selection) numReady(states []uint32) int {
 	states = states[:min(len(states), batchStates)]
-	isNew := func(state uint32) bool { return int(state) >= selection.NumStates() }
-	if i := slices.IndexFunc(states, isNew); i >= 0 {
+	isNotReady := func(state uint32) bool { return int(state) >= selection.NumStates() || selection.position[state] >= 0 }
+	if i := slices.IndexFunc(states, isNotReady); i >= 0 {
 		return i
 	}
 	return len(states)
 }
 
-// Ahead returns, for each of some explored states, a target of one of its choices that is not explored and not excluded, if there is one. It takes a choice
-// without excluded targets, which depends on the state only. No target is returned twice.
-func (selection *Selection) Ahead(states []uint32) []uint32 {
+// UnexploredSuccessors returns at most one unexplored target of each of some explored states, and no target twice. It considers only choices without excluded
+// targets, and selects one of them by the hash of the state.
+func (selection *Selection) UnexploredSuccessors(states []uint32) []uint32 {
 	var ahead []uint32
 	isAhead := map[uint32]bool{}
 	for _, state := range states {
@@ -154,9 +159,10 @@ func (selection *Selection) addBatch(batch *batch) {
 	rows.Targets = search.store.addStates(rows.Targets, batch.Targets, batch.hashes)
 	rows.Weights = append(rows.Weights, batch.Weights...)
 	rows.Fractions = append(rows.Fractions, batch.fractions...)
-	search.addFacts(batch)
-	search.otherBytes = int64(len(rows.Choices)+len(rows.Transitions)+len(rows.Targets))*4 + int64(len(rows.Weights)+len(rows.Fractions))*8 + int64(len(selection.starts))*16
+	search.addStatistics(batch)
 	selection.addFound()
+	rowBytes := 4*(len(rows.Choices)+len(rows.Transitions)+len(rows.Targets)) + 2*len(rows.Actions) + 8*(len(rows.Weights)+len(rows.Fractions))
+	search.otherBytes = int64(2*rowBytes + 20*len(selection.order) + 5*len(selection.position)) // the space has the rows a second time
 }
 
 // addFound initialises the entries of the states that were found since the last call.
@@ -174,8 +180,8 @@ func (selection *Selection) addFound() {
 	}
 }
 
-// Space returns the space of the states that were found. States that were not explored have a self-loop; those that are not excluded are in
-// Space.Unexplored. The space is valid until the next call of Expand.
+// Space returns the space of the states that were found. States that are not explored have a self-loop. Unless all states are explored, Space.Unexplored has
+// the unexplored ones, without the excluded ones, and may be empty. The space is valid until the next call of Expand.
 func (selection *Selection) Space() (*Space, error) {
 	search := selection.search
 	search.builder, search.numExpanded, search.deadlockStates = sparse.NewBuilder(sparseKind(search.model.Program().Type)), 0, nil
@@ -195,7 +201,7 @@ func (selection *Selection) Space() (*Space, error) {
 		return nil, err
 	}
 	space.selection = selection
-	if !unexplored.Empty() {
+	if len(selection.order) < search.store.numStates {
 		space.unexplored = unexplored
 	}
 	return space, nil

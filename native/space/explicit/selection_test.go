@@ -40,6 +40,9 @@ func TestSelection(t *testing.T) {
 		}
 		space := selectAll(t, selection, random)
 		compareRows(t, rowsOf(space), rowsOf(whole))
+		if last := space.Model().NumStates() - 1; !finds(space, last) {
+			t.Errorf("%s: state %d is not found", c.name, last)
+		}
 		exact, err := space.Fractions(t.Context(), explicit.Options{Normalise: true})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +60,13 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// selectAll explores all states of a selection. Each round explores some of the unexplored states in a random order, or the states ahead of the last ones.
+// finds reports whether the number of a state is found from its valuation.
+func finds(space *explicit.Space, state int) bool {
+	number, found := space.Find(space.State(nil, state))
+	return found && number == state
+}
+
+// selectAll explores all states of a selection. Each round explores some of the unexplored states in a random order, or unexplored successors of the last ones.
 func selectAll(t *testing.T, selection *explicit.Selection, random *rand.Rand) *explicit.Space {
 	t.Helper()
 	var last []uint32
@@ -67,6 +76,9 @@ func selectAll(t *testing.T, selection *explicit.Selection, random *rand.Rand) *
 			t.Fatal(err)
 		}
 		states := unexploredStates(space)
+		if !finds(space, 0) { // in each round, because the table of states is dropped in each
+			t.Fatal("the first state is not found")
+		}
 		if space.NumExplored()+len(states) != space.Model().NumStates() {
 			t.Fatalf("%d explored and %d unexplored states of %d", space.NumExplored(), len(states), space.Model().NumStates())
 		}
@@ -75,7 +87,7 @@ func selectAll(t *testing.T, selection *explicit.Selection, random *rand.Rand) *
 		}
 		random.Shuffle(len(states), func(i, j int) { states[i], states[j] = states[j], states[i] })
 		states = states[:1+random.IntN(len(states))]
-		if ahead := selection.Ahead(last); len(ahead) > 0 && random.IntN(2) == 0 {
+		if ahead := selection.UnexploredSuccessors(last); len(ahead) > 0 && random.IntN(2) == 0 {
 			states = ahead
 		}
 		if err := selection.Expand(t.Context(), states); err != nil {
@@ -97,6 +109,12 @@ func TestSelectionExcludes(t *testing.T) {
 	numFound := space.Model().NumStates()
 	if numFound != 7 || space.NumExplored() != 5 { // 0 to 6 are found, 5 and 6 are excluded
 		t.Errorf("%d states found and %d explored, want 7 and 5", numFound, space.NumExplored())
+	}
+	if space.Unexplored() == nil || !space.Unexplored().Empty() {
+		t.Error("want an empty set of unexplored states")
+	}
+	if err := selection.Expand(t.Context(), []uint32{0}); err == nil {
+		t.Error("want an error for a state that is explored already")
 	}
 	fractions, err := space.Fractions(t.Context(), explicit.Options{})
 	if err != nil {

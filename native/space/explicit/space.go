@@ -44,7 +44,7 @@ type Space struct {
 }
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth, or because a Selection did not choose them, without those
-// that it excludes; nil if there are none.
+// that it excludes; nil if all states were expanded.
 func (space *Space) Unexplored() *sparse.Set { return space.unexplored }
 
 // NumExplored returns the number of states that were expanded.

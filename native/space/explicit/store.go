@@ -165,8 +165,8 @@ func (store *store) resize(logSlots uint) {
 	}
 }
 
-// releaseHashTable drops the hash table to save memory after the last state was added. find rebuilds it if necessary.
-func (store *store) releaseHashTable() { store.slots = nil }
+// releaseHashTable drops the hash table to save memory after the last state was added. findState rebuilds it if necessary.
+func (store *store) releaseHashTable() { store.slots, store.restoreOnce = nil, sync.Once{} }
 
 // findState returns the number of a state, and whether the store has it. It is safe for concurrent use.
 func (store *store) findState(packed []uint64) (int, bool) {
