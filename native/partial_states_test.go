@@ -38,7 +38,7 @@ func TestBegun(t *testing.T) {
 				"Pmax=? [ F c3>=0 & c4=8 & c5=8 & c6=8 ]", // by hiding variables
 				"Pmax=? [ F c0=8 & c0+c1+c2+c3+c4+c5+c6+c7+c8=72 ]", "Pmax=? [ F c8=1 ]",
 			},
-			Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy, MaxStates: 60_000}},
+			Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy, MaxStates: 30_000}},
 		})
 		if err != nil {
 			t.Fatal(err)
