@@ -23,7 +23,7 @@ func (r maker) automaton() *instance {
 		if len(m.choices) < 3 || m.resolutions() > 300 {
 			continue
 		}
-		i := &instance{kind: "ma", file: "m.jani", text: m.jani(), dialect: syntax.Storm, skip: []string{"jani"}}
+		i := &instance{kind: "ma", file: "m.jani", text: m.jani(), dialect: syntax.Storm, skip: []string{"jani", "tra", "tra exact", "pexp", "pexp exact"}} // .tra and .pexp have no exit rates
 		for range 5 {
 			i.questions = append(i.questions, writer{r, m}.question())
 		}

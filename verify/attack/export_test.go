@@ -88,7 +88,7 @@ func (a *attack) readBack(i *instance, extension string) (runner.StateSpace, err
 	if err != nil {
 		return nil, err
 	}
-	return files.Open(a.Context(), sources, extension, files.ReadOptions{Exact: true})
+	return files.Open(a.Context(), sources, extension, files.ReadOptions{Exact: true, OperatorT: true})
 }
 
 // throughJANI asks about the model written as JANI.
