@@ -47,6 +47,9 @@ func (checker *Checker) NextToExplore(ctx context.Context, property *Property) (
 	var next []uint32
 	isNext := sparse.NewSet(model.graph.NumStates())
 	for i := range numOptimalSchedulers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		schedulers.draw(rand.New(rand.NewPCG(0, uint64(i))))
 		reached, isComplete := schedulers.reachedUnexplored()
 		if len(reached) == 0 && isComplete {
@@ -59,7 +62,7 @@ func (checker *Checker) NextToExplore(ctx context.Context, property *Property) (
 			}
 		}
 	}
-	return next, ctx.Err()
+	return next, nil
 }
 
 // optimalSchedulers draws schedulers that attain the greatest probability to reach a target or an unexplored state.
