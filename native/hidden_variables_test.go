@@ -34,8 +34,8 @@ func (refined refinedStates) check(ctx context.Context, property *checkedPropert
 	return result.Verdict{Err: &result.Failure{Class: result.Unsupported, Message: "not answered"}}
 }
 
-// byHiding returns the method that hides variables.
-func byHiding(partial *partialStates, property *checkedProperty) refiner {
+// hidingRefiner returns the method that hides variables for a property, or nil.
+func hidingRefiner(partial *partialStates, property *checkedProperty) refiner {
 	if refinement := partial.newRefinement(property); refinement != nil {
 		return refinement
 	}
@@ -108,13 +108,13 @@ func randomHidingModel(r *rand.Rand) string {
 // TestHiddenVariables compares the answers that few variables have with those of the whole model.
 func TestHiddenVariables(t *testing.T) {
 	t.Parallel()
-	compareWithAllStates(t, byHiding)
+	compareWithAllStates(t, hidingRefiner)
 }
 
 // TestOptimisticSearch compares the answers of an optimistic search with those of the whole model.
 func TestOptimisticSearch(t *testing.T) {
 	t.Parallel()
-	compareWithAllStates(t, byOptimism)
+	compareWithAllStates(t, optimisticRefiner)
 }
 
 // compareWithAllStates compares the answers of a method for large models with those of all states, for random models.

@@ -3,11 +3,9 @@
 package native
 
 import (
-	"cmp"
 	"context"
 	"time"
 
-	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/cartesian"
 	"tilecheck/prism/compile"
@@ -23,8 +21,8 @@ const maxSearchedStates = 50_000_000
 // unexplored state counts as a target, and explores the unexplored states that some optimal schedulers of this part reach. If one of these schedulers reaches
 // none, its value is that of the model. A state is not explored if package cartesian shows that no path from it reaches the target.
 //
-// Source: Hansen and Zilberstein, LAO*: a heuristic search algorithm that finds solutions with loops (Artificial Intelligence 129, 2001); Steinmetz,
-// Hoffmann and Buffet, Goal probability analysis in probabilistic planning (JAIR 57, 2016).
+// Sources: Hansen and Zilberstein, "LAO*: a heuristic search algorithm that finds solutions with loops" (Artificial Intelligence 129, 2001); Steinmetz,
+// Hoffmann and Buffet, "Goal probability analysis in probabilistic planning" (JAIR 57, 2016).
 type optimisticSearch struct {
 	*statesMethod // with narrower bounds
 	property      *checkedProperty
@@ -73,16 +71,17 @@ func (search *optimisticSearch) check(ctx context.Context) (verdict result.Verdi
 			verdict.Seconds = time.Since(start).Seconds()
 			return explored.complete(verdict), verdict.Err == nil && width <= boundSharing*search.opt.Epsilon
 		}
-		if err := explore(ctx, selection, states); err != nil {
+		if err := exploreAhead(ctx, selection, states); err != nil {
 			return verdict, false
 		}
 	}
 	return verdict, false
 }
 
-// explore explores states of a selection, and then goes on along one path from each of them, until the selection has grown by a tenth: otherwise, the states
-// that were explored before would be solved too often. A path ends where each choice has an excluded target.
-func explore(ctx context.Context, selection *explicit.Selection, states []uint32) error {
+// exploreAhead explores some states of a selection, and then, from each of them, the states of one path. It stops when a tenth more states are explored than
+// before, or when all paths have ended: if a round explored few states, the older states would be solved in too many rounds. A path ends in a state in which
+// each choice may lead to an excluded state, or to no unexplored one.
+func exploreAhead(ctx context.Context, selection *explicit.Selection, states []uint32) error {
 	wanted := selection.NumExplored() + selection.NumExplored()/10
 	for len(states) > 0 {
 		if err := selection.Expand(ctx, states); err != nil {
@@ -115,6 +114,6 @@ func (partial *partialStates) refiners(property *checkedProperty) (refiners []re
 // withNarrowerBounds returns a copy of the method whose Epsilon is divided by boundSharing.
 func (method *statesMethod) withNarrowerBounds() *statesMethod {
 	narrower := *method
-	narrower.opt.Epsilon = cmp.Or(narrower.opt.Epsilon, solve.DefaultEpsilon) / boundSharing
+	narrower.opt.Epsilon = method.epsilon() / boundSharing
 	return &narrower
 }

@@ -10,8 +10,8 @@ import (
 	"tilecheck/runner"
 )
 
-// byOptimism returns the optimistic search.
-func byOptimism(partial *partialStates, property *checkedProperty) refiner {
+// optimisticRefiner returns the optimistic search for a property, or nil.
+func optimisticRefiner(partial *partialStates, property *checkedProperty) refiner {
 	if search := partial.newOptimisticSearch(property); search != nil {
 		return search
 	}
@@ -40,7 +40,7 @@ func TestOptimisticSearchOfALargeModel(t *testing.T) {
 	for _, accuracy := range []result.Accuracy{result.Bounded, result.Exact} {
 		job := runner.Job{File: "m.prism", Model: []byte(minefield), Props: []string{`Pmax=? [ F "goal" ]`, `Pmax=? [ z<=500 U "goal" | x=503 & alive ]`, `Pmax=? [ F "gone" ]`, `Pmin=? [ F "gone" ]`}}
 		job.Settings.Numeric.Accuracy, job.Settings.Numeric.MaxStates = accuracy, 30_000
-		verdicts := checkByRefiner(t, job, byOptimism)
+		verdicts := checkByRefiner(t, job, optimisticRefiner)
 		for i, want := range []float64{math.Pow(0.9, 5) * math.Pow(0.95, 2), math.Pow(0.9, 3), math.Pow(0.9, 4)} {
 			verdict := verdicts[i]
 			isRight := verdict.Err == nil && verdict.Accuracy == accuracy && math.Abs(verdict.Value.Num-want) <= 1e-8

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -345,11 +346,7 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 // keepIfNarrower makes a verdict the answer if its interval is narrower than that of the present answer. width is the relative width of its interval. It also
 // updates isAccurate, and stallCount, the number of successive parts that hardly improved the answer.
 func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
-	epsilon := truncation.opt.Epsilon
-	if epsilon == 0 {
-		epsilon = solve.DefaultEpsilon
-	}
-	truncation.isAccurate = width <= epsilon
+	truncation.isAccurate = width <= truncation.epsilon()
 	switch {
 	case verdict.Err != nil:
 		truncation.stallCount++
@@ -362,6 +359,11 @@ func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float
 	if !hasAnswer || width < truncation.answerWidth {
 		truncation.answer, truncation.answerWidth = &verdict, width
 	}
+}
+
+// epsilon returns the wanted relative width of bounds.
+func (method *statesMethod) epsilon() float64 {
+	return cmp.Or(method.opt.Epsilon, solve.DefaultEpsilon)
 }
 
 // checkAll checks a property on the whole model.

@@ -88,15 +88,15 @@ func (schedulers *optimalSchedulers) findOptimal() {
 		}
 		first, end := schedulers.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if schedulers.expected(choice) >= value*(1-optimalTolerance) {
+			if schedulers.expectedValue(choice) >= value*(1-optimalTolerance) {
 				schedulers.optimal.Add(choice)
 			}
 		}
 	}
 }
 
-// expected returns the expected value of the next state after a choice.
-func (schedulers *optimalSchedulers) expected(choice int) float64 {
+// expectedValue returns the expected value of the next state after a choice.
+func (schedulers *optimalSchedulers) expectedValue(choice int) float64 {
 	sum := 0.0
 	first, end := schedulers.graph.Transitions(choice)
 	for i := first; i < end; i++ {

@@ -22,8 +22,8 @@ type changedBlocks struct {
 // stateBlockBits is the binary logarithm of the number of states of a block.
 const stateBlockBits = 10
 
-// newChangedBlocks returns the blocks of the given open states. Before the first step, all blocks count as changed. It returns nil for few steps or few
-// states: then it takes little time to evaluate all states in each step.
+// newChangedBlocks returns the blocks of the given open states, all of which the first step evaluates. It returns nil if there are few steps or few states,
+// because evaluating all states then takes little time.
 func newChangedBlocks(graph *sparse.Graph, states []uint32, numSteps int) *changedBlocks {
 	const minSteps, minStates = 64, 1 << 16
 	if numSteps < minSteps || len(states) < minStates {

@@ -43,7 +43,7 @@ func slowSpread(farJumps int) func(builder *sparse.Builder, state, numStates int
 	}
 }
 
-// longJumps adds a choice that leads to the state 3,072 numbers further on, in another block. So the values of a block change in one step only.
+// longJumps adds a choice that leads three blocks further, from state s to state s+3,072. So the values of a block change in one step only.
 func longJumps(builder *sparse.Builder, state, numStates int) {
 	builder.Choice(sparse.NoAction)
 	builder.Add(min(state+3<<stateBlockBits, numStates-1), 1)

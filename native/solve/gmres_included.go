@@ -2,5 +2,5 @@
 
 package solve
 
-// isGMRESLeftOut says whether the program lacks GMRES, as that of the playground does.
+// isGMRESLeftOut says whether GMRES is left out of the program. Only the playground leaves it out.
 const isGMRESLeftOut = false

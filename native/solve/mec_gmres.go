@@ -10,8 +10,8 @@ import (
 
 // approximatePolicyIteration tightens bounds on the optimal gain of a large MEC. In each round it computes the bias of the current
 // scheduler approximately, by GMRES. Then a sweep over all choices selects the next scheduler and bounds the optimal gain; these bounds hold for any
-// bias. It stops when the bounds are narrow, or when several rounds have not improved them. Then it restores the biases and the scheduler of the last
-// round that improved them.
+// bias. It stops when the bounds are narrow, or when several rounds have not tightened them. Before it returns, it goes back to the biases and the scheduler
+// after the last earlier round that tightened the bounds.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 8.7.
 func (mec *mecGain) approximatePolicyIteration(members []uint32, bounds *gainInterval) error {
@@ -94,7 +94,7 @@ func (mec *mecGain) evaluateApproximately(members []uint32, precision float64) (
 	return true, err
 }
 
-// newChainGain prepares the computation of gains in the Markov chain of the current scheduler. State i of the chain is member i.
+// newChainGain returns a solver for the gain of the Markov chain that the current scheduler induces on the members. State i of the chain is members[i].
 func (mec *mecGain) newChainGain(members []uint32, precision float64) *bsccGain {
 	chain, choices := mec.inducedChain(members)
 	graph := mec.rewardSystem.graph

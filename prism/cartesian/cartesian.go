@@ -10,7 +10,7 @@ import (
 // maxValues is the number of values up to which a variable is tracked: it has a set of values. A variable with more is assumed to have any value.
 const maxValues = 64
 
-// Abstraction decides for states of one program whether a target may be reachable. It is not safe for concurrent use.
+// Abstraction tells from which states of a program a path may reach a target. It is not safe for concurrent use.
 type Abstraction struct {
 	vars     []sema.Variable
 	target   []condition

@@ -66,18 +66,26 @@ type Options struct {
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
 func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, error) {
-	initial, err := model.InitialStates(ctx)
-	if err != nil {
+	search := newExploration(model, opts)
+	if err := search.addInitialStates(ctx); err != nil {
 		return nil, err
 	}
-	search := newExploration(model, opts)
-	canonical := newCanonicaliser(search.codec, &opts)
+	return search.explore(ctx)
+}
+
+// addInitialStates adds the initial states of the model to the store, or their representatives if the model is reduced by a symmetry.
+func (search *exploration) addInitialStates(ctx context.Context) error {
+	initial, err := search.model.InitialStates(ctx)
+	if err != nil {
+		return err
+	}
+	canonical := newCanonicaliser(search.codec, &search.opts)
 	for _, state := range initial {
 		search.codec.pack(search.packedBuffer, state)
 		canonical.replaceByRepresentatives(search.packedBuffer)
 		search.store.addState(search.packedBuffer)
 	}
-	return search.explore(ctx)
+	return nil
 }
 
 // ExploreFurther explores the states that are reachable from the given unexplored states of a space, and returns their space. The given states become its

@@ -2,7 +2,6 @@ package explicit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,12 +9,12 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// Selection explores states that its caller chooses, in any order. States are numbered in the order in which they are found; each has one of three
-// conditions: it is explored, it is excluded, or it is unexplored. A Selection is not safe for concurrent use.
+// Selection explores states that its caller chooses, in any order. States are numbered in the order in which they are found. A found state is explored,
+// excluded from exploration, or unexplored. A Selection is not safe for concurrent use.
 type Selection struct {
-	search   *exploration
-	worker   *worker
-	excluded func(state []int32) bool
+	search     *exploration
+	successors *Successors
+	excluded   func(state []int32) bool
 
 	order      []uint32 // the expanded states, in the order of their expansion
 	position   []int32  // of each found state in order; -1 if it is not expanded
@@ -28,36 +27,31 @@ type Selection struct {
 type rowStart struct{ choice, transition int }
 
 // NewSelection returns a selection in which only the initial states are found. The function excluded reports whether a found state is excluded; nil excludes
-// none. Close must be called at the end. The model must be a DTMC, a CTMC or an MDP. Options that leave out states (Part, Depth, Symmetry, Permutations,
-// Reduction) are ignored.
+// none. The model must be a DTMC, a CTMC or an MDP. The options Part, Depth, Symmetry, Permutations and Reduction, which leave out states, are ignored. The
+// caller must call Close at the end.
 func NewSelection(ctx context.Context, model *compile.Model, opts Options, excluded func(state []int32) bool) (*Selection, error) {
-	initial, err := model.InitialStates(ctx)
-	if err != nil {
-		return nil, err
-	}
 	opts.Part, opts.Depth, opts.Symmetry, opts.Permutations, opts.Reduction = 0, 0, nil, nil, nil
 	search := newExploration(model, opts)
 	search.isRounded = !opts.Exact
+	if err := search.addInitialStates(ctx); err != nil {
+		return nil, err
+	}
 	expander, err := search.newExpander(ctx)
 	if err != nil {
 		return nil, err
 	}
-	worker, err := newWorker(ctx, model, search.codec, expander, opts)
+	successors, err := newSuccessors(ctx, model, opts, search.codec, expander)
 	if err != nil {
-		return nil, errors.Join(err, expander.Close())
+		return nil, err
 	}
-	selection := &Selection{search: search, worker: worker, excluded: excluded}
-	for _, state := range initial {
-		search.codec.pack(search.packedBuffer, state)
-		search.store.addState(search.packedBuffer)
-	}
+	selection := &Selection{search: search, successors: successors, excluded: excluded}
 	search.numInitial = search.store.numStates
-	selection.addFound()
+	selection.addFoundStates()
 	return selection, nil
 }
 
 // Close releases the memory of the compiled model.
-func (selection *Selection) Close() error { return selection.worker.expander.Close() }
+func (selection *Selection) Close() error { return selection.successors.Close() }
 
 // NumStates returns the number of states that were found.
 func (selection *Selection) NumStates() int { return selection.search.store.numStates }
@@ -78,7 +72,7 @@ func (selection *Selection) Expand(ctx context.Context, states []uint32) error {
 		for _, state := range chunk {
 			batch.states = append(batch.states, selection.search.store.packedState(int(state))...)
 		}
-		selection.worker.expandBatch(ctx, batch)
+		selection.successors.worker.expandBatch(ctx, batch)
 		if batch.err != nil {
 			return batch.err
 		}
@@ -98,7 +92,8 @@ func (selection *Selection) Expand(ctx context.Context, states []uint32) error {
 	return nil
 }
 
-// numReady returns the length of the longest prefix of states that are found and not explored, at most that of a batch. Expanding it may find the rest.
+// numReady returns how many of the first given states can be expanded in one batch: all of them must be found and not explored. Expanding them may find the
+// next ones.
 func (selection *Selection) numReady(states []uint32) int {
 	states = states[:min(len(states), batchStates)]
 	isNotReady := func(state uint32) bool { return int(state) >= selection.NumStates() || selection.position[state] >= 0 }
@@ -129,8 +124,8 @@ func (selection *Selection) UnexploredSuccessors(states []uint32) []uint32 {
 
 // openTargets returns the first unexplored target of each choice without excluded targets, of the state that was expanded as the i-th one.
 func (selection *Selection) openTargets(i int) (open []uint32) {
-	rows := selection.rowsOf(i)
-	for _, numTargets := range rows.Transitions {
+	rows := selection.rowOf(i)
+	for _, numTargets := range rows.Transitions[:rows.Choices[0]] {
 		targets := rows.Targets[:numTargets]
 		rows.Targets = rows.Targets[numTargets:]
 		isUnexplored := func(target uint32) bool { return selection.position[target] < 0 }
@@ -142,7 +137,7 @@ func (selection *Selection) openTargets(i int) (open []uint32) {
 	return open
 }
 
-// addBatch adds the rows of expanded states. It numbers the targets that are new.
+// addBatch adds the choices and transitions of an expanded batch. Targets that were not found before get the next numbers.
 func (selection *Selection) addBatch(batch *batch) {
 	search, rows := selection.search, &selection.rows
 	choice, transition := len(rows.Transitions), len(rows.Targets)
@@ -160,23 +155,18 @@ func (selection *Selection) addBatch(batch *batch) {
 	rows.Weights = append(rows.Weights, batch.Weights...)
 	rows.Fractions = append(rows.Fractions, batch.fractions...)
 	search.addStatistics(batch)
-	selection.addFound()
+	selection.addFoundStates()
 	rowBytes := 4*(len(rows.Choices)+len(rows.Transitions)+len(rows.Targets)) + 2*len(rows.Actions) + 8*(len(rows.Weights)+len(rows.Fractions))
 	search.otherBytes = int64(2*rowBytes + 20*len(selection.order) + 5*len(selection.position)) // the space has the rows a second time
 }
 
-// addFound initialises the entries of the states that were found since the last call.
-func (selection *Selection) addFound() {
-	var state []int32
+// addFoundStates initialises the entries of the states that were found since the last call.
+func (selection *Selection) addFoundStates() {
+	state := selection.successors.worker.state
 	for s := len(selection.position); s < selection.search.store.numStates; s++ {
+		selection.search.codec.unpack(state, selection.search.store.packedState(s))
 		selection.position = append(selection.position, -1)
-		isExcluded := false
-		if selection.excluded != nil {
-			state = slices.Grow(state[:0], len(selection.worker.state))[:len(selection.worker.state)]
-			selection.search.codec.unpack(state, selection.search.store.packedState(s))
-			isExcluded = selection.excluded(state)
-		}
-		selection.isExcluded = append(selection.isExcluded, isExcluded)
+		selection.isExcluded = append(selection.isExcluded, selection.excluded != nil && selection.excluded(state))
 	}
 }
 
@@ -194,7 +184,7 @@ func (selection *Selection) Space() (*Space, error) {
 			search.addSelfLoop()
 			continue
 		}
-		search.addRows(selection.rowsOf(int(position)))
+		search.addRows(selection.rowOf(int(position)))
 	}
 	space, err := search.buildSpace()
 	if err != nil {
@@ -207,26 +197,10 @@ func (selection *Selection) Space() (*Space, error) {
 	return space, nil
 }
 
-// rowsOf returns the rows of the state that was expanded as the i-th one.
-func (selection *Selection) rowsOf(i int) sparse.Rows {
-	rows := &selection.rows
-	first, end := selection.starts[i], rowStart{len(rows.Transitions), len(rows.Targets)}
-	if i+1 < len(selection.starts) {
-		end = selection.starts[i+1]
-	}
-	row := sparse.Rows{
-		Choices: rows.Choices[i : i+1], Transitions: rows.Transitions[first.choice:end.choice], Targets: rows.Targets[first.transition:end.transition],
-	}
-	if selection.worker.kind == sparse.MDP {
-		row.Actions = rows.Actions[first.choice:end.choice]
-	} else {
-		row.Actions = rows.Actions[first.transition:end.transition]
-	}
-	if selection.search.opts.Exact {
-		row.Fractions = rows.Fractions[first.transition:end.transition]
-	} else {
-		row.Weights = rows.Weights[first.transition:end.transition]
-	}
+// rowOf returns the row of the state that was expanded as the i-th one. Its choices and transitions are followed by those of later states.
+func (selection *Selection) rowOf(i int) sparse.Rows {
+	row := selection.rows.From(selection.successors.worker.kind, i, selection.starts[i].choice, selection.starts[i].transition)
+	row.Choices = row.Choices[:1]
 	return row
 }
 

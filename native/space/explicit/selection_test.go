@@ -38,7 +38,7 @@ func TestSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		space := selectAll(t, selection, random)
+		space := exploreInRandomOrder(t, selection, random)
 		compareRows(t, rowsOf(space), rowsOf(whole))
 		if last := space.Model().NumStates() - 1; !finds(space, last) {
 			t.Errorf("%s: state %d is not found", c.name, last)
@@ -66,8 +66,8 @@ func finds(space *explicit.Space, state int) bool {
 	return found && number == state
 }
 
-// selectAll explores all states of a selection. Each round explores some of the unexplored states in a random order, or unexplored successors of the last ones.
-func selectAll(t *testing.T, selection *explicit.Selection, random *rand.Rand) *explicit.Space {
+// exploreInRandomOrder explores all states of a selection. Each round explores some of the unexplored states in a random order, or unexplored successors of the last ones.
+func exploreInRandomOrder(t *testing.T, selection *explicit.Selection, random *rand.Rand) *explicit.Space {
 	t.Helper()
 	var last []uint32
 	for {
@@ -105,7 +105,7 @@ func TestSelectionExcludes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer selection.Close()
-	space := selectAllBut(t, selection)
+	space := exploreUnexcluded(t, selection)
 	numFound := space.Model().NumStates()
 	if numFound != 7 || space.NumExplored() != 5 { // 0 to 6 are found, 5 and 6 are excluded
 		t.Errorf("%d states found and %d explored, want 7 and 5", numFound, space.NumExplored())
@@ -132,8 +132,8 @@ func TestSelectionExcludes(t *testing.T) {
 	}
 }
 
-// selectAllBut explores all states of a selection that it does not exclude.
-func selectAllBut(t *testing.T, selection *explicit.Selection) *explicit.Space {
+// exploreUnexcluded explores all states of a selection that are not excluded.
+func exploreUnexcluded(t *testing.T, selection *explicit.Selection) *explicit.Space {
 	t.Helper()
 	for {
 		space, err := selection.Space()

@@ -165,7 +165,7 @@ func (store *store) resize(logSlots uint) {
 	}
 }
 
-// releaseHashTable drops the hash table to save memory after the last state was added. findState rebuilds it if necessary.
+// releaseHashTable releases the memory of the hash table when no state is to be added. findState builds the table again if it is called.
 func (store *store) releaseHashTable() { store.slots, store.restoreOnce = nil, sync.Once{} }
 
 // findState returns the number of a state, and whether the store has it. It is safe for concurrent use.

@@ -272,7 +272,7 @@ func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
 			choice++
 		}
 	}
-	return builder.dropFirst(rows, numStates, choice, transition)
+	return rows.From(builder.model.Kind, numStates, choice, transition)
 }
 
 // addRowTransition appends the transition with the given index in rows to the current choice.
@@ -291,12 +291,12 @@ func (builder *Builder) addRowTransition(rows *Rows, transition int) {
 	}
 }
 
-// dropFirst returns the rest of rows after the given numbers of states, choices and transitions at their beginning are removed.
-func (builder *Builder) dropFirst(rows Rows, numStates, numChoices, numTransitions int) Rows {
+// From returns the rows of a model of the given kind without the first states. These have the given numbers of choices and transitions.
+func (rows Rows) From(kind Kind, numStates, numChoices, numTransitions int) Rows {
 	rows.Choices = rows.Choices[numStates:]
 	rows.Transitions = rows.Transitions[numChoices:]
 	rows.Targets = rows.Targets[numTransitions:]
-	if builder.model.Kind == MDP {
+	if kind == MDP {
 		rows.Actions = rows.Actions[numChoices:]
 	} else {
 		rows.Actions = rows.Actions[numTransitions:]
