@@ -115,8 +115,8 @@ func fractionOf(value sema.Value) *big.Rat {
 	return value.Rat
 }
 
-// combine returns the sum, difference, product or quotient of two piecewise functions. In a sum or difference, at most one function may have several
-// pieces; in a product or quotient, both must have one piece. unsupported returns the error for an unsupported expression, from a description of it.
+// combine returns the sum, difference, product or quotient of two piecewise functions, of which at most one may have several
+// pieces. That one can be multiplied or divided only by a number. unsupported returns the error for an unsupported expression, from a description of it.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
 	result := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {
@@ -124,9 +124,16 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 		result.isMinimum = right.isMinimum != isSubtrahend
 	}
 	hasSeveralPieces := len(left.pieces) > 1 || len(right.pieces) > 1
-	// A negative factor would exchange minimum and maximum.
 	if hasSeveralPieces && op != syntax.OpAdd && op != syntax.OpSub {
-		return nil, unsupported("products of values that several schedulers attain")
+		factor, isConstant := right.pieces[0].Value.Constant()
+		if len(right.pieces) > 1 {
+			factor, isConstant = left.pieces[0].Value.Constant()
+		}
+		if isDivisor := op == syntax.OpDiv && len(right.pieces) > 1; !isConstant || isDivisor {
+			return nil, unsupported("products of values that several schedulers attain")
+		}
+		isNegative := factor.Sign() < 0 // the greatest value times -1 is the least one
+		result.isMinimum = result.isMinimum != isNegative
 	}
 	for _, leftPiece := range left.pieces {
 		for _, rightPiece := range right.pieces {

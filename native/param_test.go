@@ -56,10 +56,10 @@ func randomParametric(r *rand.Rand, ctmc bool) string {
 // TestParameters compares functions with what is computed with fractions at points.
 func TestParameters(t *testing.T) {
 	needs.NotShort(t, "uses one goroutine")
-	r := rand.New(rand.NewPCG(7, 7))
 	functions, infinite := 0, 0
-	for model := range 60 {
-		ctmc := model%3 == 2
+	for seed := range needs.AllModels(t, 60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		ctmc := seed%3 == 2
 		props := []string{
 			`P=? [ F s=7 ]`, `P=? [ s<6 U s=3 ]`, `P=? [ G s!=5 ]`, `P=? [ X s>3 ]`, `P=? [ s<5 W s=6 ]`, `P=? [ s=6 R s<6 ]`,
 			`S=? [ s>4 ]`, `R=? [ F s>5 ]`, `R=? [ S ]`, `R=? [ C ]`,
@@ -150,7 +150,6 @@ func randomChoices(r *rand.Rand) string {
 // TestParametersOfMDPs compares functions of one parameter with what is computed with
 // fractions at points: of all regions, and in each that is told, of the function there.
 func TestParametersOfMDPs(t *testing.T) {
-	r := rand.New(rand.NewPCG(17, 7))
 	functions, regions := 0, 0
 	props := []string{
 		`Pmax=? [ F s=6 ]`, `Pmin=? [ F s=6 ]`, `Pmax=? [ s<5 U s=3 ]`, `Pmin=? [ s<5 U s>3 ]`, `Pmin=? [ G s!=5 ]`, `Pmax=? [ s<5 W s=6 ]`,
@@ -158,7 +157,8 @@ func TestParametersOfMDPs(t *testing.T) {
 		`Pmax=? [ F<=3 s=6 ]`, `Pmin=? [ F<4 s>4 ]`, `Pmax=? [ s<5 U[1,3] s=3 ]`, `Pmin=? [ G<=3 s!=5 ]`, `Pmin=? [ F[2,3] s>4 ]`, `Pmax=? [ X s>3 ]`, `Pmin=? [ s<5 W<=2 s=6 ]`,
 		`Rmax=? [ C<=2 ]`, `Rmin=? [ C<=3 ]`, `Rmax=? [ C<=0 ]`, `Rmin=? [ I=2 ]`, `Rmax=? [ I=0 ]`,
 	}
-	for range needs.Some(uint64(100)) {
+	for seed := range needs.Models(t, 100) {
+		r := rand.New(rand.NewPCG(seed, 17))
 		job := runner.Job{File: "m.prism", Model: []byte(randomChoices(r)), Props: props, Params: []string{"p"}}
 		open, err := runner.Check(context.Background(), native.New(), job)
 		if err != nil {
@@ -237,6 +237,11 @@ func TestParametersOfChoices(t *testing.T) {
 		{"p", "1-p", "Pmax=? [ F s=1 ]", "p=0.1:0.4", "-1*p+1", "between the bounds of the parameters;"},
 		{"p^2", "1-p", "Pmax=? [ F s=1 ]", "p", "max(-1*p+1, p^2)", "to about 0.6180339887, p^2 from about 0.6180339887 to 1;"},
 		{"p", "1-p", "1-(Pmax=? [ F s=1 ])", "p", "min(p, -1*p+1)", ""},
+		{"p", "1-p", "2*(Pmax=? [ F s=1 ])", "p", "max(-2*p+2, 2*p)", ": -2*p+2 from 0 to 1/2, 2*p from 1/2 to 1;"},
+		{"p", "1-p", "(Pmax=? [ F s=1 ])/(-2)", "p", "min((p-1)/2, (-1*p)/2)", ""},
+		{"p", "1-p", "1-(-2)*(Pmin=? [ F s=1 ])", "p", "min(2*p+1, -2*p+3)", ""},
+		{"p", "1-p", "(Pmin=? [ F s>0 ])*(Pmax=? [ F s=1 ])", "p", "max(-1*p+1, p)", ""},
+		{"p", "1-p", "0*(Pmin=? [ F s=1 ])", "p", "0", ""},
 		{"(2*p-1)^2", "1/2-(2*p-1)^2/2", "Pmax=? [ F s=1 ]", "p=0.1:0.4", "max(4*p^2-4*p+1, -2*p^2+2*p)", "to about 0.211"},
 		{"p*q", "p*q/2", "Pmax=? [ F s=1 ]", "p,q", "p*q", "between the bounds"},
 		{"p", "1/4+(p-1/2)^2/4", "Pmin=? [ F s=1 ]", "p=0.5:0.9", "(4*p^2-4*p+5)/16", ""},
@@ -250,6 +255,12 @@ func TestParametersOfChoices(t *testing.T) {
 		}
 		if v := vs[0]; v.Value.Formula != c.value || !strings.Contains(strings.Join(v.Warnings, " "), c.note) {
 			t.Errorf("%s of %s and %s: found %s, %v, want %s, %s", c.prop, c.a, c.b, v.Value.Formula, v.Warnings, c.value, c.note)
+		}
+	}
+	for _, prop := range []string{"(Pmax=? [ F s=1 ])*(Pmin=? [ F s=1 ])", "1/(Pmax=? [ F s=1 ])"} {
+		job := runner.Job{File: "m.prism", Model: []byte(fmt.Sprintf(strings.Replace(two, "const double q;", "", 1), "p", "1-p")), Props: []string{prop}, Params: []string{"p"}}
+		if vs, err := runner.Check(context.Background(), native.New(), job); err != nil || vs[0].Err == nil || !strings.Contains(vs[0].Err.Message, "values that several schedulers attain") {
+			t.Errorf("%s: found %v, %v, want a refusal", prop, err, vs)
 		}
 	}
 	// Which is better depends on both.

@@ -112,7 +112,7 @@ func regionText(regions []result.Region) string {
 // TestRegionsAtPoints compares regions of random models with the model at points of them.
 func TestRegionsAtPoints(t *testing.T) {
 	decided := 0
-	for seed := range needs.Some(uint64(100)) {
+	for seed := range needs.Models(t, 100) {
 		rng := rand.New(rand.NewPCG(seed, 45))
 		kind, choices := "dtmc", 1
 		if rng.IntN(3) == 0 {
@@ -136,7 +136,7 @@ func TestRegionsAtPoints(t *testing.T) {
 		if v.Err != nil && strings.Contains(v.Err.Message, "one scheduler") {
 			continue
 		}
-		if v.Err != nil && !strings.Contains(v.Err.Message, "proven neither") && kind == "dtmc" {
+		if v.Err != nil && !strings.Contains(v.Err.Message, "neither proven nor refuted") && kind == "dtmc" {
 			t.Fatalf("seed %d: %s: %v of\n%s", seed, property, v.Err, model.String())
 		}
 		for _, region := range v.Regions {

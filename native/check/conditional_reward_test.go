@@ -13,12 +13,12 @@ import (
 	"tilecheck/result"
 )
 
-// TestConditionalRewardOfRandomMDP checks that the maximum q of E[r | b] is right: with the rewards so far up to 30 units as memory, no scheduler
+// TestConditionalRewardOfRandomMDP checks that the maximum q of E[r | b] is right: with the rewards so far up to 120 units as memory, no scheduler
 // makes E[(r-q) 1_b] positive, and some scheduler makes E[(r-q+e) 1_b] positive for a small e. For a minimum, the signs are reversed.
 func TestConditionalRewardOfRandomMDP(t *testing.T) {
-	var numFinite, numInfinite, numUndefined int
-	numSeeds := needs.Some(uint64(1200))
-	for seed := range numSeeds {
+	var numFinite, numInfinite, numUndefined, numModels int
+	for seed := range needs.Models(t, 1200) {
+		numModels++
 		random := newConditionedMDP(rand.New(rand.NewPCG(seed, 70)))
 		for _, direction := range []string{"max", "min"} {
 			property := fmt.Sprintf(`R%s=? [ F "a" || "x" U "b" ]`, direction)
@@ -66,8 +66,8 @@ func TestConditionalRewardOfRandomMDP(t *testing.T) {
 		}
 	}
 	t.Logf("%d finite, %d infinite, %d undefined", numFinite, numInfinite, numUndefined)
-	if least := int(numSeeds / 10); numFinite < least || numInfinite < least || numUndefined < least/4 {
-		t.Errorf("%d finite, %d infinite and %d undefined rewards of %d models, want more of each", numFinite, numInfinite, numUndefined, numSeeds)
+	if least := numModels / 10; numFinite < least || numInfinite < least || numUndefined < least/4 {
+		t.Errorf("%d finite, %d infinite and %d undefined rewards of %d models, want more of each", numFinite, numInfinite, numUndefined, numModels)
 	}
 }
 
@@ -153,7 +153,7 @@ type conditionalOracle struct {
 	limits    []limitCase // for all schedulers without memory
 }
 
-const maxLevel = 30
+const maxLevel = 120
 
 // limitCase has the probability of the condition and the expected reward on its paths, for a scheduler in each pending state. Once a is reached, the
 // probability is the least or the greatest.
@@ -422,7 +422,7 @@ func (o *conditionalOracle) bestLimit(s int, difference *big.Rat) (best *big.Rat
 // TestConditionalRewardBounds compares bounds with fractions in MDPs with two similar choices: one has a greater reward and hardly another
 // probability of the condition, so the saturation point is far above the value.
 func TestConditionalRewardBounds(t *testing.T) {
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 71))
 		random := newConditionedMDP(rng)
 		n := len(random.choices)

@@ -128,7 +128,7 @@ func TestConditionalRewardsTogether(t *testing.T) {
 
 // TestConditionalInMDP compares with all schedulers that remember which of two sets a path has visited.
 func TestConditionalInMDP(t *testing.T) {
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 44))
 		plain, counting := randomVisits(rng, "mdp")
 		model := explicittest.Compile(t, counting)
@@ -224,7 +224,7 @@ func randomVisits(rng *rand.Rand, kind string) (plain, counting string) {
 // TestConditionalLTL compares the chain of an MDP without a decision with the same chain as a DTMC.
 func TestConditionalLTL(t *testing.T) {
 	formulas := []string{"G F s=1", "F G s=2", "F s=3", "s!=2 U s=1", "X X s=1", "G (s=0 => (F s=2))", "G F<=2 s=1", "(G F s=1) & (F s=2)", "!(G F s=2)", "true"}
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 45))
 		chain, _ := randomVisits(rng, "dtmc")
 		property := fmt.Sprintf("[ %s || %s ]", formulas[rng.IntN(len(formulas))], formulas[rng.IntN(len(formulas))])
@@ -245,7 +245,7 @@ func TestConditionalLTL(t *testing.T) {
 
 // TestConditionalRewards compares with the chain whose probabilities are those of the paths that satisfy the condition.
 func TestConditionalRewards(t *testing.T) {
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 46))
 		kind := []string{"dtmc", "ctmc"}[rng.IntN(2)]
 		const n = 4

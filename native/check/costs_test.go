@@ -98,7 +98,7 @@ func contains(b *result.Interval, fraction string) bool {
 
 // TestCostsAreCounted compares with a model that counts what it has spent in a variable.
 func TestCostsAreCounted(t *testing.T) {
-	for seed := range needs.Some(uint64(25)) {
+	for seed := range needs.Models(t, 25) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		kind, query := "dtmc", "P=?"
 		if rng.IntN(2) == 0 {
@@ -141,9 +141,9 @@ func TestCostsAreCounted(t *testing.T) {
 
 // TestCostBoundedReward compares C with reward bounds with the total reward of a model that counts the cost in a variable.
 func TestCostBoundedReward(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 39))
-	for i := range 60 {
-		kind := []string{"mdp", "dtmc"}[i%2]
+	for seed := range needs.AllModels(t, 60) {
+		r := rand.New(rand.NewPCG(seed, 39))
+		kind := []string{"mdp", "dtmc"}[seed%2]
 		budget, other := 1+r.IntN(5), 3+r.IntN(20)
 		var plain, counting, costs, gains, countedGains strings.Builder
 		fmt.Fprintf(&plain, "%s\nmodule m s:[0..3];\n", kind)

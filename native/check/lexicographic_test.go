@@ -90,7 +90,7 @@ rewards "ever" true : 1; endrewards`
 // TestLexicographicSchedulers compares with all schedulers that remember which of two sets a path has visited.
 func TestLexicographicSchedulers(t *testing.T) {
 	compared := 0
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 49))
 		plain, counting := randomVisits(rng, "mdp")
 		rewards := fmt.Sprintf("\nrewards s=0 : %d; s=1 : %d; endrewards", rng.IntN(3), rng.IntN(2))

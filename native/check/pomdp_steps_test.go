@@ -112,9 +112,8 @@ func total(weights []*big.Rat) *big.Rat {
 // TestStepsOfPOMDPs compares properties with bounds on steps of random POMDPs with trees of all that can be seen.
 func TestStepsOfPOMDPs(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(44, 3))
-	count := needs.Some(400)
-	for range count {
+	for seed := range needs.Models(t, 400) {
+		r := rand.New(rand.NewPCG(seed, 3))
 		m := randomBlind(r, 2+r.IntN(3))
 		n, k, low := len(m.next), 1+r.IntN(3), 1+r.IntN(2)
 		shows := func(weights []*big.Rat, observation int) bool {

@@ -92,7 +92,7 @@ rewards "loop" s=3 : 1; endrewards`
 func TestQuantileValues(t *testing.T) {
 	const limit = 7
 	points := 0
-	for seed := range needs.Some(uint64(200)) {
+	for seed := range needs.Models(t, 200) {
 		rng := rand.New(rand.NewPCG(seed, 44))
 		model, query := randomCosts(rng)
 		relation := []string{">", ">=", "<", "<="}[rng.IntN(4)]

@@ -86,7 +86,7 @@ rewards "large" s=0 : -1e308; endrewards`
 
 // TestNegativeRewardsShifted compares with the same rewards plus 4, of which none is negative.
 func TestNegativeRewardsShifted(t *testing.T) {
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 47))
 		kind := []string{"dtmc", "mdp", "ctmc"}[seed%3]
 		model, shifted := randomRewards(rng, kind)
@@ -150,7 +150,7 @@ func randomRewards(rng *rand.Rand, kind string) (model, shifted string) {
 // TestNegativeRewardsUntil compares with all schedulers.
 func TestNegativeRewardsUntil(t *testing.T) {
 	valued := 0
-	for seed := range needs.Some(uint64(400)) {
+	for seed := range needs.Models(t, 400) {
 		rng := rand.New(rand.NewPCG(seed, 48))
 		kind := []string{"dtmc", "mdp", "mdp", "ctmc"}[seed%4]
 		text, _ := randomRewards(rng, kind)

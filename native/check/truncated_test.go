@@ -26,11 +26,11 @@ func partOf(t *testing.T, whole *explicit.Space, options explicit.Options, opts 
 // TestTruncated compares bounds from parts of random models with the values of the whole models.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(44, 1))
-	count := needs.Some(600)
-	narrow := 0
-	for i := range count {
-		kind := []string{"dtmc", "mdp", "ctmc"}[i%3]
+	narrow, count := 0, 0
+	for seed := range needs.Models(t, 600) {
+		count++
+		r := rand.New(rand.NewPCG(seed, 1))
+		kind := []string{"dtmc", "mdp", "ctmc"}[seed%3]
 		n := 3 + r.IntN(10)
 		model := strings.Replace(randomModel(r, kind, n), "init true endinit\n", "", 1)
 		extremum := ""
@@ -88,11 +88,11 @@ func TestTruncated(t *testing.T) {
 // TestWithinDepth compares the values of properties with a horizon, from the states that it reaches, with those of whole models.
 func TestWithinDepth(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(44, 2))
-	count := needs.Some(600)
-	parts := 0
-	for i := range count {
-		kind := []string{"dtmc", "mdp"}[i%2]
+	parts, count := 0, 0
+	for seed := range needs.Models(t, 600) {
+		count++
+		r := rand.New(rand.NewPCG(seed, 2))
+		kind := []string{"dtmc", "mdp"}[seed%2]
 		n := 3 + r.IntN(10)
 		model := strings.Replace(randomModel(r, kind, n), "init true endinit\n", "", 1)
 		extremum := ""

@@ -103,7 +103,7 @@ func compareDenseSteps(t *testing.T, model *sparse.Model, reward *sparse.Reward,
 // have an error in every step.
 func TestDenseSteps(t *testing.T) {
 	needs.NotShort(t, "its models are too small to be computed in parallel")
-	for seed := range needs.Some(uint64(800)) {
+	for seed := range needs.Models(t, 800) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		exact, doubles := denseModel(rng, 2+rng.IntN(6), hurtfulWeights())
 		n := exact.NumStates()
