@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,12 +126,7 @@ func questionTable(t *testing.T) string {
 		table.WriteString(" " + mode.name + " |")
 	}
 	table.WriteString(" PRISM 4.10 | Storm 1.14 |\n" + strings.Repeat("|---", len(questionModes)+4) + "|\n")
-	dir := t.TempDir()
-	for name, model := range questionModels {
-		if err := os.WriteFile(filepath.Join(dir, name+".prism"), []byte(model), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := writeQuestionModels(t)
 	for _, question := range questions {
 		shown := strings.NewReplacer("MAX", "", "|", `\|`).Replace(question.property)
 		fmt.Fprintf(&table, "| %s | `%s` |", question.kind, shown)
@@ -150,18 +146,51 @@ func questionTable(t *testing.T) string {
 
 // isAnswered reports whether a property of a model is answered in a mode.
 func isAnswered(t *testing.T, dir, model, property, shows string, flags []string) bool {
-	extremum := "max"
-	if model == "DTMC" || model == "CTMC" {
-		extremum = ""
-	}
-	property = strings.ReplaceAll(property, "MAX", extremum)
-	if model == "SMG" {
-		property = "<<one>> " + property
-	}
-	args := append([]string{"check", filepath.Join(dir, model+".prism"), "--dialect", "storm", "--format", "json", "--prop", property}, flags...)
+	args := append([]string{"check", filepath.Join(dir, model+".prism"), "--dialect", "storm", "--format", "json", "--prop", propertyFor(model, property)}, flags...)
 	if len(flags) == 1 && flags[0] == "--export-scheduler" {
 		args = append(args, filepath.Join(dir, "scheduler.json"))
 	}
 	code, out, _ := tilecheck(t.Context(), args...)
 	return code == 0 && strings.Contains(out, shows)
+}
+
+// writeQuestionModels writes the models to a directory, as KIND.prism.
+func writeQuestionModels(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, model := range questionModels {
+		if err := os.WriteFile(filepath.Join(dir, name+".prism"), []byte(model), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// propertyFor returns the property of a question as it is asked of a kind of model.
+func propertyFor(model, property string) string {
+	switch model {
+	case "DTMC", "CTMC":
+		return strings.ReplaceAll(property, "MAX", "")
+	case "SMG":
+		return "<<one>> " + strings.ReplaceAll(property, "MAX", "max")
+	}
+	return strings.ReplaceAll(property, "MAX", "max")
+}
+
+// TestQuestionsOfPRISM compares the column of PRISM with what a real PRISM answers.
+func TestQuestionsOfPRISM(t *testing.T) {
+	prism := needs.PRISM(t)
+	dir := writeQuestionModels(t)
+	for _, question := range questions {
+		var answered []string
+		for model := range strings.FieldsSeq(question.models) {
+			out, _ := exec.CommandContext(t.Context(), prism, filepath.Join(dir, model+".prism"), "-pf", propertyFor(model, question.property)).CombinedOutput()
+			if strings.Contains(string(out), "\nResult: ") {
+				answered = append(answered, model)
+			}
+		}
+		if got := strings.Join(answered, " "); got != question.prism {
+			t.Errorf("%s: PRISM answers %q, want %q", question.kind, got, question.prism)
+		}
+	}
 }
