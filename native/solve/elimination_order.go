@@ -136,11 +136,11 @@ func (eliminator *eliminator) clearMarks() {
 	}
 }
 
-// markowitzCost bounds the number of terms that eliminating an unknown creates, plus the work of merging its row, in terms.
+// markowitzCost bounds the number of terms that eliminating an unknown creates. It is at least the work of merging its row, in terms.
 func (eliminator *eliminator) markowitzCost(unknown uint32) int {
 	// Without the work, a row with one term would come first even if its column were full.
 	row, column := int(eliminator.rowCount[unknown]), int(eliminator.columnCount[unknown])
-	return max(row-1, 0)*max(column-1, 0) + row*column/workPerTerm
+	return max(max(row-1, 0)*max(column-1, 0), row*column/workPerTerm)
 }
 
 // isDense reports whether at least three quarters of the remaining matrix are nonzero.

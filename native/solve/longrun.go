@@ -277,8 +277,9 @@ func inReverseOrder(members []uint32) []uint32 {
 // solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and elimination.
 // Each elimination may take about as much work as the sweeps before it.
 func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged bool, err error) {
+	sweepOrder := members
 	if hasSizeForGMRES(members) {
-		members = inReverseOrder(members)
+		sweepOrder = inReverseOrder(members)
 	}
 	bscc.bias = make([]float64, len(members))
 	epsilon, sweepWork := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
@@ -286,7 +287,7 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged 
 	bounds = gainInterval{0, math.Inf(1)}
 	for targetSweeps := firstSweeps; ; targetSweeps *= 4 {
 		targetSweeps = min(targetSweeps, limit)
-		err := bscc.iterate(members, &bounds, sweepWork, sweepsDone, targetSweeps)
+		err := bscc.iterate(sweepOrder, &bounds, sweepWork, sweepsDone, targetSweeps)
 		sweepsDone = targetSweeps
 		if err != nil || bounds.hasConverged(epsilon) || sweepsDone == limit {
 			return bounds, bounds.hasConverged(epsilon), err
