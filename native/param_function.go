@@ -116,7 +116,7 @@ func fractionOf(value sema.Value) *big.Rat {
 }
 
 // combine returns the sum, difference, product or quotient of two piecewise functions, of which at most one may have several
-// pieces. That one can be multiplied or divided only by a number. unsupported returns the error for an unsupported expression, from a description of it.
+// pieces. A function with several pieces can only be multiplied with a number, or divided by one. unsupported returns the error for an unsupported expression, from a description of it.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
 	result := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {

@@ -154,7 +154,7 @@ func isAnswered(t *testing.T, dir, model, property, shows string, flags []string
 	return code == 0 && strings.Contains(out, shows)
 }
 
-// writeQuestionModels writes the models to a directory, as KIND.prism.
+// writeQuestionModels writes each model of questionModels to a new directory: that of a DTMC to DTMC.prism, and so on.
 func writeQuestionModels(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

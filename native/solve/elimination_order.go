@@ -136,7 +136,7 @@ func (eliminator *eliminator) clearMarks() {
 	}
 }
 
-// markowitzCost bounds the number of terms that eliminating an unknown creates. It is at least the work of merging its row, in terms.
+// markowitzCost returns the greatest number of terms that eliminating an unknown can create, or the work of merging its row in terms, whichever is greater.
 func (eliminator *eliminator) markowitzCost(unknown uint32) int {
 	// Without the work, a row with one term would come first even if its column were full.
 	row, column := int(eliminator.rowCount[unknown]), int(eliminator.columnCount[unknown])

@@ -275,7 +275,8 @@ func inReverseOrder(members []uint32) []uint32 {
 }
 
 // solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and elimination.
-// Each elimination may take about as much work as the sweeps before it.
+// Each elimination may take about as much work as the sweeps before it. It takes the members in the given order, because it would have more new terms in the
+// order of the sweeps.
 func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged bool, err error) {
 	sweepOrder := members
 	if hasSizeForGMRES(members) {

@@ -197,7 +197,7 @@ func (selection *Selection) Space() (*Space, error) {
 	return space, nil
 }
 
-// rowOf returns the row of the state that was expanded as the i-th one. Its choices and transitions are followed by those of later states.
+// rowOf returns the row of the state that was expanded as the i-th one. Its lists of transitions and targets go on with those of later states.
 func (selection *Selection) rowOf(i int) sparse.Rows {
 	row := selection.rows.From(selection.successors.worker.kind, i, selection.starts[i].choice, selection.starts[i].transition)
 	row.Choices = row.Choices[:1]
