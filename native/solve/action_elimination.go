@@ -8,14 +8,15 @@ import (
 )
 
 // eliminateActions makes the exact solution of an MDP with cycles smaller. It computes bounds of all values, removes the choices that these bounds prove not to
-// be optimal, and then removes the maybe states that the wanted states no longer reach. Often, few cycles are left. canStayWithoutReward is as for solve.
+// be optimal, and then removes the maybe states that the wanted states no longer reach. Often, few cycles are left. The exact solution starts with a scheduler
+// that attains values within the bounds. canStayWithoutReward is as for solve.
 //
 // An optimal choice has the value of its state. So a choice is not optimal if all values within its bounds are worse than all values within the bounds of its
 // state.
 //
 // Source: MacQueen, A test for suboptimal actions in Markovian decision problems (Operations Research 15, 1967).
 func (system *equationSystem) eliminateActions(ctx context.Context, opts Options, canStayWithoutReward bool) error {
-	opts.Exact, opts.Scheduler, opts.MaxSweeps = false, false, guidingSweeps
+	opts.Exact, opts.Scheduler, opts.MaxSweeps = false, true, guidingSweeps
 	bounded := &equationSystem{
 		graph: system.graph, minimize: system.minimize, isProbability: system.isProbability, maybe: system.maybe, choices: system.choices, reward: system.reward,
 		rounding: system.rounding, values: newValues(system.graph.Model, opts),
@@ -27,7 +28,7 @@ func (system *equationSystem) eliminateActions(ctx context.Context, opts Options
 	if _, err := bounded.solve(ctx, opts, canStayWithoutReward); err != nil {
 		return err
 	}
-	system.choices = bounded.possiblyOptimalChoices()
+	system.choices, system.firstScheduler = bounded.possiblyOptimalChoices(), bounded.values.Scheduler
 	if opts.Within != nil && system.values.Scheduler == nil {
 		system.maybe = system.reachableMaybeStates(opts.Within)
 	}

@@ -173,12 +173,11 @@ func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixS
 func (local *localSystem) proveInductive(lowValues, highValues, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	// The slack w satisfies w = P w + x. So one sweep improves the bounds by delta x, which must exceed the rounding errors of the sweep.
-	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
-		for unknown := range slack {
-			local.setBounds(lower, upper, unknown, lowValues[unknown], highValues[unknown], delta*slack[unknown])
-			if upper[unknown]-lower[unknown] > maxWidth*upper[unknown] {
-				return false
-			}
+	isNarrow := true
+	for delta := 0x1p-50; delta < maxDelta && isNarrow; delta *= 4 {
+		isNarrow = local.spreadBounds(lower, upper, lowValues, highValues, slack, delta, maxWidth)
+		if !isNarrow && !local.spreadBounds(lower, upper, lowValues, highValues, slack, delta/2, maxWidth) {
+			return false
 		}
 		if scheduler, ok := local.provesBounds(lower, upper); ok {
 			local.acceptBounds(lower, upper, scheduler)
@@ -186,6 +185,18 @@ func (local *localSystem) proveInductive(lowValues, highValues, slack []float64,
 		}
 	}
 	return false
+}
+
+// spreadBounds sets lower to lowValues - delta*slack and upper to highValues + delta*slack. It reports whether the relative width of these bounds is at
+// most maxWidth.
+func (local *localSystem) spreadBounds(lower, upper, lowValues, highValues, slack []float64, delta, maxWidth float64) bool {
+	for unknown := range slack {
+		local.setBounds(lower, upper, unknown, lowValues[unknown], highValues[unknown], delta*slack[unknown])
+		if upper[unknown]-lower[unknown] > maxWidth*upper[unknown] {
+			return false
+		}
+	}
+	return true
 }
 
 // setBounds sets the bounds of an unknown to low - spread and high + spread, rounded to the grid.

@@ -8,7 +8,7 @@ import (
 )
 
 // acceleratedIteration returns tighter bounds on the gain, which it computes by restarted GMRES. It stops after about the work of maxSweeps sweeps, or after
-// four slow restarts. sweepWork is the work of one sweep. It does not change bscc.bias.
+// two slow restarts. sweepWork is the work of one sweep. It does not change bscc.bias.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, bounds gainInterval, maxSweeps int) (lower, upper float64, err error) {
 	savedBias := bscc.bias
 	bscc.bias = slices.Clone(savedBias)
@@ -24,7 +24,7 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, boun
 // iterateGMRES tightens bounds on the gain by restarted GMRES. It stops after about the work of remainingSweeps sweeps; sweepWork is the work of one sweep.
 // The unknowns have the order of members.
 func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gainInterval, remainingSweeps int) error {
-	const maxSlowRestarts = 4
+	const maxSlowRestarts = 2
 	solver, err := newGMRES(bscc, members)
 	if err != nil {
 		return err

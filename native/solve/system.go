@@ -30,12 +30,14 @@ type equationSystem struct {
 	endComponents *sparse.EndComponents
 	// isOneStep says that the equations describe one step: transitions from a state to
 	// itself count like others.
-	isOneStep     bool
-	rounding      rounding
-	values        *Values
-	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
-	stepSkipper   *stepSkipper   // for rewards of steps; nil if every step is taken
-	stepLimit     stepLimit      // for a great number of steps; nil if every step is taken
+	isOneStep bool
+	rounding  rounding
+	values    *Values
+	// firstScheduler has the choice of each state with which the exact solution of an MDP starts; nil if there is none.
+	firstScheduler []uint32
+	stepScheduler  *stepScheduler // of the steps; nil when no scheduler is asked for
+	stepSkipper    *stepSkipper   // for rewards of steps; nil if every step is taken
+	stepLimit      stepLimit      // for a great number of steps; nil if every step is taken
 
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
