@@ -40,6 +40,9 @@ func markowitzOrder(meter *meter, numUnknowns int, rowColumns columnsFunc, budge
 		if budget < eliminator.remainingWork() || eliminator.storedTerms+eliminator.remainingTerms > maxFill {
 			return nil, nil
 		}
+		if len(eliminator.order)%unknownsPerCheck == 0 && eliminator.isHopeless(budget) {
+			return nil, nil
+		}
 		if err := meter.addWork(int(work)); err != nil {
 			return nil, err
 		}
@@ -149,14 +152,29 @@ func (eliminator *eliminator) isDense() bool {
 	return eliminator.remainingTerms*4 >= 3*numRemaining*(numRemaining-1)
 }
 
-// remainingWork estimates the number of operations to eliminate the remaining unknowns, if their rows do not grow. Once the number of terms has
-// grown by a quarter, it expects that the number does not fall either, until these terms fill a dense matrix.
+// remainingWork estimates the number of operations to eliminate the remaining unknowns, if their rows do not grow.
 func (eliminator *eliminator) remainingWork() float64 {
 	unknowns, terms := float64(len(eliminator.rowColumns)-len(eliminator.order)), float64(eliminator.remainingTerms)
-	if terms > 1.25*float64(eliminator.initialTerms) {
-		unknowns = min(unknowns, math.Sqrt(terms))
-	}
 	return terms * terms / max(unknowns, 1) / 6
+}
+
+// unknownsPerCheck is the number of eliminated unknowns between two calls of isHopeless.
+const unknownsPerCheck = 64
+
+// isHopeless reports whether the remaining work would be far above a budget if the number of terms kept its growth: it assumes that the number is
+// proportional to a power of the number of remaining unknowns, until the terms fill a dense matrix. So the terms of a hopeless elimination do not fill the
+// memory first.
+func (eliminator *eliminator) isHopeless(budget float64) bool {
+	const minGrowth, farAbove = 1.25, 16
+	numUnknowns, initialTerms := float64(len(eliminator.rowColumns)), float64(eliminator.initialTerms)
+	growth := float64(eliminator.remainingTerms) / initialTerms
+	if growth < minGrowth {
+		return false
+	}
+	exponent := math.Log(growth) / math.Log(numUnknowns/(numUnknowns-float64(len(eliminator.order))))
+	// The dense matrix has size*size = initialTerms * (numUnknowns/size)^exponent terms.
+	size := math.Pow(initialTerms*math.Pow(numUnknowns, exponent), 1/(2+exponent))
+	return size*size*size/6 > farAbove*budget
 }
 
 // eliminateCheapest eliminates the unknown with the least Markowitz cost: it substitutes the equation of this unknown into every equation that contains it,
