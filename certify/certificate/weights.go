@@ -37,21 +37,23 @@ func (model *Model) Weights(ctx context.Context) (*Weights, error) {
 // below 2^62, or if the probabilities do not sum to 1. numerators and denominators are the results of splitNumbers for the numbers of the model.
 func (weights *Weights) setRow(model *Model, c int, numerators, denominators []uint64) (commonDenominator uint64) {
 	first, end := model.Row(c)
+	probs, scaled := model.Prob[first:end], weights.Numerators[first:end]
 	commonDenominator = 1
-	for _, number := range model.Prob[first:end] {
+	for _, number := range probs {
 		commonDenominator = CommonMultiple(commonDenominator, denominators[number])
 	}
 	if commonDenominator == 0 {
 		return 0
 	}
 	sum := uint64(0)
-	for transition := first; transition < end; transition++ {
-		number := model.Prob[transition]
-		if numerators[number] > denominators[number] || sum > commonDenominator {
+	for i, number := range probs {
+		numerator, denominator := numerators[number], denominators[number]
+		if numerator > denominator || sum > commonDenominator {
 			return 0
 		}
-		weights.Numerators[transition] = numerators[number] * (commonDenominator / denominators[number])
-		sum += weights.Numerators[transition]
+		numerator *= commonDenominator / denominator
+		scaled[i] = numerator
+		sum += numerator
 	}
 	if sum != commonDenominator {
 		return 0

@@ -185,8 +185,8 @@ func (m *Member) Words(n, valueSize int, visit func(word []byte) error) error {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
-		for value := range slices.Chunk(part, valueSize) {
-			if err := visit(value); err != nil {
+		for i := 0; i < len(part); i += valueSize { // slices.Chunk takes twice as long
+			if err := visit(part[i : i+valueSize]); err != nil {
 				return err
 			}
 		}

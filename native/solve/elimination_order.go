@@ -165,7 +165,7 @@ const unknownsPerCheck = 64
 // proportional to a power of the number of remaining unknowns, until the terms fill a dense matrix. So the terms of a hopeless elimination do not fill the
 // memory first.
 func (eliminator *eliminator) isHopeless(budget float64) bool {
-	const minGrowth, farAbove = 1.25, 16
+	const minGrowth, farAbove = 1.25, 8
 	numUnknowns, initialTerms := float64(len(eliminator.rowColumns)), float64(eliminator.initialTerms)
 	growth := float64(eliminator.remainingTerms) / initialTerms
 	if growth < minGrowth {
