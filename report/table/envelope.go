@@ -115,9 +115,9 @@ func WriteRecords[T any](w io.Writer, format Format, opt Options, summary any, r
 	if format == JSON {
 		return writeDocument(w, opt, summary, records, notes)
 	}
-	rows := [][]string{Fields[T]()}
+	rows, columns := [][]string{Fields[T]()}, columnsOf(reflect.TypeFor[T]())
 	for i := range records {
-		rows = append(rows, FieldTexts(&records[i]))
+		rows = append(rows, cellTexts(columns, reflect.ValueOf(&records[i]).Elem()))
 	}
 	return writeCSV(w, rows)
 }
@@ -133,36 +133,38 @@ func WriteExperiment[T any](w io.Writer, format Format, opt Options, records []T
 // experimentRows returns the rows of a CSV file: the titles, then each record. It replaces the field with the constants of a model by a column for
 // each constant. If there are no constants, the field remains as one empty column.
 func experimentRows[T any](records []T) [][]string {
-	names := map[string][]string{} // the names of the constants, by the name of their field
+	columns := columnsOf(reflect.TypeFor[T]())
+	constants := make([][]string, len(columns)) // the names of the constants in each column
 	for i := range records {
-		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, field reflect.Value) {
-			for _, constant := range valuationOf(field) {
-				if !slices.Contains(names[key], constant.Name) {
-					names[key] = append(names[key], constant.Name)
+		for number, column := range columns {
+			for _, constant := range valuationOf(column.of(reflect.ValueOf(&records[i]).Elem())) {
+				if !slices.Contains(constants[number], constant.Name) {
+					constants[number] = append(constants[number], constant.Name)
 				}
 			}
-		})
+		}
 	}
 	var titles []string
-	for _, key := range Fields[T]() {
-		if len(names[key]) == 0 {
-			titles = append(titles, key)
+	for number, column := range columns {
+		if len(constants[number]) == 0 {
+			titles = append(titles, column.key)
 		}
-		for _, name := range names[key] {
-			titles = append(titles, key+"_"+name)
+		for _, name := range constants[number] {
+			titles = append(titles, column.key+"_"+name)
 		}
 	}
 	rows := [][]string{titles}
 	for i := range records {
 		var cells []string
-		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, field reflect.Value) {
-			if len(names[key]) == 0 {
+		for number, column := range columns {
+			field := column.of(reflect.ValueOf(&records[i]).Elem())
+			if len(constants[number]) == 0 {
 				cells = append(cells, cellText(field))
 			}
-			for _, name := range names[key] {
+			for _, name := range constants[number] {
 				cells = append(cells, valuationOf(field).Text(name))
 			}
-		})
+		}
 		rows = append(rows, cells)
 	}
 	return rows

@@ -13,50 +13,73 @@ import (
 // of a nested struct are joined with "_".
 func Fields[T any]() []string {
 	var keys []string
-	eachField(reflect.ValueOf(new(T)).Elem(), "", func(key string, _ reflect.Value) { keys = append(keys, key) })
+	for _, column := range columnsOf(reflect.TypeFor[T]()) {
+		keys = append(keys, column.key)
+	}
 	return keys
 }
 
 // FieldTexts returns the members in the order of the table's columns as text; the text of an
 // absent member is empty.
-func FieldTexts(record any) []string {
-	var cells []string
-	eachField(reflect.ValueOf(record).Elem(), "", func(_ string, v reflect.Value) { cells = append(cells, cellText(v)) })
+func FieldTexts[T any](record *T) []string {
+	return cellTexts(columnsOf(reflect.TypeFor[T]()), reflect.ValueOf(record).Elem())
+}
+
+// cellTexts returns the texts of some columns of a record.
+func cellTexts(columns []column, record reflect.Value) (cells []string) {
+	for _, column := range columns {
+		cells = append(cells, cellText(column.of(record)))
+	}
 	return cells
 }
 
-// eachField calls visit for each field of a struct that JSON has, with its JSON key and its value. The keys of a nested struct begin with the key of
-// that struct and "_". The value is not valid (see [reflect.Value.IsValid]) if JSON omits the field.
-func eachField(structure reflect.Value, prefix string, visit func(key string, value reflect.Value)) {
-	isAbsent := structure.Kind() == reflect.Pointer && structure.IsNil()
-	if isAbsent {
-		structure = reflect.New(structure.Type().Elem())
+// column is a column of a CSV file: a field of a struct that JSON has.
+type column struct {
+	key       string // in JSON; the keys of a nested struct begin with the key of that struct and "_"
+	path      []int  // the index of the field in its struct, after those of the structs that contain it
+	omitsZero bool
+}
+
+// columnsOf returns the columns of a struct, or of the struct to which a pointer leads.
+func columnsOf(structure reflect.Type) (columns []column) {
+	if structure.Kind() == reflect.Pointer {
+		structure = structure.Elem()
 	}
-	structure = reflect.Indirect(structure)
 	for i := range structure.NumField() {
-		field, value := structure.Type().Field(i), structure.Field(i)
+		field := structure.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" {
-			continue
+		isEmbedded := field.Anonymous && name == ""
+		switch {
+		case name == "-":
+		case isEmbedded || isNested(field.Type):
+			if !isEmbedded {
+				name += "_"
+			}
+			for _, inner := range columnsOf(field.Type) {
+				columns = append(columns, column{name + inner.key, append([]int{i}, inner.path...), inner.omitsZero})
+			}
+		default:
+			columns = append(columns, column{name, []int{i}, options == "omitempty"})
 		}
-		if field.Anonymous && name == "" {
-			eachField(value, prefix, visit)
-			continue
-		}
-		if isNested(field.Type) {
-			eachField(value, prefix+name+"_", func(key string, value reflect.Value) {
-				if isAbsent {
-					value = reflect.Value{}
-				}
-				visit(key, value)
-			})
-			continue
-		}
-		if isAbsent || options == "omitempty" && value.IsZero() {
-			value = reflect.Value{}
-		}
-		visit(prefix+name, value)
 	}
+	return columns
+}
+
+// of returns the value of a column in a record. It is not valid (see [reflect.Value.IsValid]) if JSON omits the field.
+func (column column) of(record reflect.Value) reflect.Value {
+	for _, index := range column.path {
+		if record.Kind() == reflect.Pointer {
+			record = record.Elem()
+		}
+		if !record.IsValid() { // the pointer to the struct is nil
+			return record
+		}
+		record = record.Field(index)
+	}
+	if column.omitsZero && record.IsZero() {
+		return reflect.Value{}
+	}
+	return record
 }
 
 // isNested reports whether a field is a struct that is no value of its own.
