@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxErrors is the number of errors after which the parser gives up a file.
+	// maxErrors is the number of errors after which a parser gives up a file.
 	maxErrors = 10
 	// maxNesting bounds the recursion of the parser: brackets, prefix
 	// operators and right-associative operators inside each other.
@@ -35,24 +35,26 @@ func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 	return parseIn(dialect, file, src, parseModel)
 }
 
-// parseIn parses a text in a dialect with the function parse. The first error of PRISM's dialect that Storm's dialect does not have says so.
-func parseIn[T any](dialect Dialect, file string, src []byte, parse func(Dialect, string, []byte) (*T, error)) (*T, error) {
-	parsed, err := parse(dialect, file, src)
+// parseIn parses a text in a dialect with the function parse, which gives up after a number of errors. The first error of PRISM's dialect that Storm's dialect
+// does not have says so.
+func parseIn[T any](dialect Dialect, file string, src []byte, parse func(dialect Dialect, file string, src []byte, maxErrors int) (*T, error)) (*T, error) {
+	parsed, err := parse(dialect, file, src, maxErrors)
 	errs, isList := err.(ErrorList)
 	if dialect != PRISM || !isList {
 		return parsed, err
 	}
-	_, stormErr := parse(Storm, file, src)
+	_, stormErr := parse(Storm, file, src, len(errs))
 	stormErrs, _ := stormErr.(ErrorList)
 	return parsed, onlyStorm(errs, stormErrs)
 }
 
-// parseModel parses a model file in one dialect, without a hint about the other dialect.
-func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
+// parseModel parses a model file in one dialect, without a hint about the other dialect. It gives up after maxErrors errors.
+func parseModel(dialect Dialect, file string, src []byte, maxErrors int) (*Model, error) {
 	modelParser, err := newParser(dialect, file, src, false)
 	if err != nil {
 		return nil, err
 	}
+	modelParser.maxErrors = maxErrors
 	model := modelParser.parseModel()
 	if err := modelParser.errs.Err(); err != nil {
 		return nil, err
@@ -116,12 +118,13 @@ func ParseProperties(file string, src []byte) (*Properties, error) {
 	return ParsePropertiesOf(PRISM, file, src)
 }
 
-// parseProperties parses a properties file in one dialect, without a hint about the other dialect.
-func parseProperties(dialect Dialect, file string, src []byte) (*Properties, error) {
+// parseProperties parses a properties file in one dialect, without a hint about the other dialect. It gives up after maxErrors errors.
+func parseProperties(dialect Dialect, file string, src []byte, maxErrors int) (*Properties, error) {
 	fileParser, err := newParser(dialect, file, src, true)
 	if err != nil {
 		return nil, err
 	}
+	fileParser.maxErrors = maxErrors
 	props := fileParser.parseProperties()
 	if err := fileParser.errs.Err(); err != nil {
 		return nil, err
@@ -205,6 +208,7 @@ type parser struct {
 	start          Pos  // the position of the first byte of the text
 	isProperties   bool // a properties file, not a model
 	dialect        Dialect
+	maxErrors      int // the number of errors after which it gives up
 	errs           ErrorList
 	hasFailed      bool              // a syntax error stopped the current construct
 	failedAt       token             // the value of tok at that error
@@ -233,6 +237,7 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 		start:          startOfFile,
 		isProperties:   isProperties,
 		dialect:        dialect,
+		maxErrors:      maxErrors,
 		startsOperator: make(map[int32]bool),
 		internedTexts:  make(map[string]string),
 	}
@@ -457,7 +462,7 @@ func (p *parser) fail(pos Pos, message string) {
 	p.reportError(pos, message)
 }
 
-// reportError records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, it stops the
+// reportError records an error, and the parser continues. It records only the first error of a statement. After p.maxErrors errors, it stops the
 // parser.
 func (p *parser) reportError(pos Pos, message string) {
 	if p.isLookingAhead || p.hasReported || p.hasGivenUp {
@@ -465,7 +470,7 @@ func (p *parser) reportError(pos Pos, message string) {
 	}
 	p.hasReported = true
 	p.errs.Add(p.file, pos, "%s", message)
-	if len(p.errs) == maxErrors {
+	if len(p.errs) == p.maxErrors {
 		p.halt()
 	}
 }

@@ -266,12 +266,15 @@ func singleKind(char byte) kind {
 // comments returns the comments in src[begin:end], one element for each line. This part of the text must have only comments and white space.
 func comments(src []byte, begin, end int) Doc {
 	var doc Doc
-	for line := range bytes.FieldsFuncSeq(src[begin:end], func(char rune) bool { return char == '\n' || char == '\r' }) {
-		if _, comment, ok := bytes.Cut(line, []byte("//")); ok {
-			doc = append(doc, commentText(comment))
+	for text := src[begin:end]; ; {
+		_, behind, isFound := bytes.Cut(text, []byte("//"))
+		if !isFound {
+			return doc
 		}
+		var comment []byte
+		comment, text = cutLine(behind)
+		doc = append(doc, commentText(comment))
 	}
-	return doc
 }
 
 // commentText returns the text of a comment without its first blank and without blanks at the end.
