@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -147,28 +146,29 @@ var kindTexts = [numKinds]string{
 
 func (k kind) isKeyword() bool { return k >= kwA }
 
+// firstKeywords has, for each first byte of a word, the first keyword that begins with this byte or a later one. It is never written.
+var firstKeywords = func() (first [257]kind) {
+	keyword := kwA
+	for char := range first {
+		for keyword < numKinds && int(kindTexts[keyword][0]) < char {
+			keyword++
+		}
+		first[char] = keyword
+	}
+	return first
+}()
+
 // keywordKind returns the kind of a keyword, or tokIdent for any other word.
 func keywordKind(word []byte) kind {
-	if len(word) == 0 || isDigit(word[len(word)-1]) { // a quick test: no keyword ends in a digit
+	if len(word) == 0 {
 		return tokIdent
 	}
-	keywords := kindTexts[kwA:] // in byte order
-	i, found := slices.BinarySearchFunc(keywords, word, compareWithBytes)
-	if !found {
-		return tokIdent
+	for keyword := firstKeywords[word[0]]; keyword < firstKeywords[int(word[0])+1]; keyword++ {
+		if kindTexts[keyword] == string(word) {
+			return keyword
+		}
 	}
-	return kwA + kind(i)
-}
-
-// compareWithBytes is strings.Compare(text, string(word)) without an allocation.
-func compareWithBytes(text string, word []byte) int {
-	switch {
-	case text < string(word):
-		return -1
-	case text > string(word):
-		return 1
-	}
-	return 0
+	return tokIdent
 }
 
 // stormReserves reports whether a keyword of PRISM is reserved in Storm's dialect, too.
