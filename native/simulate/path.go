@@ -162,6 +162,7 @@ type pathDrawer struct {
 	ctx               context.Context
 	source            Source
 	opts              PathOptions
+	isContinuous      bool // the model is a CTMC
 	initialState      []int32
 	recordProbability big.Float // Path.Probability
 	usesMeanTimes     bool      // Path.MeanTimes
@@ -174,7 +175,7 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 	if err != nil {
 		return nil, err
 	}
-	drawer := &pathDrawer{ctx: ctx, source: source, opts: opts}
+	drawer := &pathDrawer{ctx: ctx, source: source, opts: opts, isContinuous: source.Program().Type == syntax.CTMC}
 	drawer.recordProbability.SetInt64(1)
 	if opts.Record != nil {
 		drawer.initialState, err = opts.Record.initialState(source.Program(), initial)
@@ -192,9 +193,6 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 	}
 	return drawer, nil
 }
-
-// isContinuous reports whether the model is a CTMC.
-func (drawer *pathDrawer) isContinuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
 // drawPath draws a path and returns why it ends. It yields a state only after the step that leaves the state is drawn, because the visit of a state contains
 // this step.
@@ -293,7 +291,7 @@ func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *comp
 
 // hasOnlySelfLoop reports whether the only transition of the current state is a self-loop that ends the path.
 func (drawer *pathDrawer) hasOnlySelfLoop(current *Visit, choices *compile.Choices) bool {
-	if drawer.opts.NoLoopCheck || drawer.isContinuous() || drawer.hasRecordedStep(current) {
+	if drawer.opts.NoLoopCheck || drawer.isContinuous || drawer.hasRecordedStep(current) {
 		return false
 	}
 	hasOneTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
@@ -337,7 +335,7 @@ func (drawer *pathDrawer) selectStep(current *Visit, choices *compile.Choices, r
 // multiplyProbability multiplies the probability of the path by the probability of a step.
 func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choices) {
 	probability := step.Probability
-	if drawer.isContinuous() {
+	if drawer.isContinuous {
 		probability /= exitRate(choices)
 	}
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
@@ -350,7 +348,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 	var transition int
 	var err error
 	switch {
-	case drawer.isContinuous(): // in a CTMC the transition that happens first is taken
+	case drawer.isContinuous: // in a CTMC the transition that happens first is taken
 		step.Choice, transition, step.Time, err = sampleRace(choices, rng)
 	case drawer.opts.Chooser != nil:
 		step.Choice = drawer.opts.Chooser.Choose(rng.Float64())
@@ -365,7 +363,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 	}
 	step.Action, step.Module = drawer.source.Action(step.Choice, transition)
 	step.Probability = drawer.normalisedWeight(choices, choices.List[step.Choice].Transitions[transition].Weight)
-	if drawer.isContinuous() || !drawer.source.Program().Timed() {
+	if drawer.isContinuous || !drawer.source.Program().Timed() {
 		return step, transition, nil
 	}
 	mean, err := drawer.meanSojourn(state, choices)
@@ -377,7 +375,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 
 // meanSojourn returns the mean sojourn time in a state: 1 / exit rate. It returns 0 for a state of a Markov automaton that is left immediately.
 func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (float64, error) {
-	if drawer.isContinuous() {
+	if drawer.isContinuous {
 		return 1 / exitRate(choices), nil
 	}
 	rate, err := drawer.source.ExitRate(state)

@@ -371,7 +371,7 @@ func (drawer *pathDrawer) equalsRecord(probability float64, recordedRow *recordR
 	if equalsWritten(probability, recordedRow.probability) {
 		return true
 	}
-	return drawer.isContinuous() && equalsWritten(probability/exitRate(choices), recordedRow.probability)
+	return drawer.isContinuous && equalsWritten(probability/exitRate(choices), recordedRow.probability)
 }
 
 // recordedSojourn returns the recorded time in the current state, or the mean sojourn time if no time is recorded.

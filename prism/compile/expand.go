@@ -186,11 +186,13 @@ func (x *expander) expand(state []int32, isListed func(combination) bool) *State
 		if x.stopErr != nil {
 			return nil
 		}
-		add := x.addChoice
-		if !isListed(combination) {
-			add = x.addUnlistedChoice
+		var err *StateError
+		if isListed(combination) {
+			err = x.addChoice(combination)
+		} else {
+			err = x.addUnlistedChoice(combination)
 		}
-		if err := add(combination); err != nil {
+		if err != nil {
 			return err
 		}
 	}
