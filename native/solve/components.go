@@ -88,9 +88,9 @@ func (system *equationSystem) solveComponent(members []uint32, index *unknownInd
 }
 
 // sweepOrder returns the members of a component in the order in which iterations take them. This is depth-first postorder, as in members; or in a large
-// component the reverse order of discovery, if more transitions then lead to members that a sweep has already updated.
+// component the reverse order of discovery, if more transitions of a sample of the members then lead to members that a sweep has already updated.
 func (system *equationSystem) sweepOrder(members []uint32, index *unknownIndex) []uint32 {
-	const minMembers = 1000
+	const minMembers, sampleSize = 1000, 10_000
 	if len(members) < minMembers {
 		return members
 	}
@@ -98,7 +98,8 @@ func (system *equationSystem) sweepOrder(members []uint32, index *unknownIndex) 
 	index.setUnknowns(members)
 	defer index.clearUnknowns(members)
 	updatedInPostorder, updatedInReverse := 0, 0
-	for i, state := range members {
+	for i := 0; i < len(members); i += 1 + len(members)/sampleSize {
+		state := members[i]
 		for _, target := range system.successors(state) {
 			if unknown := index.unknowns[target]; unknown != sparse.None {
 				if unknown < uint32(i) {
