@@ -39,8 +39,6 @@ const (
 	leastPart = 64
 	// maxStallCount is the value of truncation.stallCount at which no greater part is explored.
 	maxStallCount = 4
-	// maxEscape is the probability to leave a part of a finite model above which a greater part is tried at once.
-	maxEscape = 0.01
 	// leastGain is the least fraction by which a greater part must narrow an interval; otherwise no greater part is explored.
 	leastGain = 0.1
 )
@@ -323,20 +321,20 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 	var verdict result.Verdict
 	switch {
 	case space.Unexplored() == nil: // the part is the whole model
-		truncation.fullModel = model
+		truncation.setFullModel(model)
 		verdict = model.check(ctx, truncation.property)
 		truncation.answer, truncation.isAccurate = &verdict, true
 	case space.WithinDepth(): // the part has all states that are reachable within the horizon
 		verdict = model.complete(model.checker.WithinDepth(ctx, &truncation.property.Instance, truncation.horizon))
 		truncation.answer, truncation.isAccurate = &verdict, true
 	case truncation.givesBounds:
-		greatestEscape := maxEscape
+		maxEscape := truncation.epsilon()                                                                     // if more of the probability leaves the part, the bounds are too wide, and a greater part is tried at once
 		if truncation.isInfinite || truncation.limitErr != nil || truncation.size*partGrowth > maxTruncated { // this may be the greatest part
-			greatestEscape = 1
+			maxEscape = 1
 		}
 		var width float64
 		var endedEarly bool
-		if verdict, width, endedEarly = model.checker.Truncated(ctx, &truncation.property.Instance, greatestEscape); !endedEarly {
+		if verdict, width, endedEarly = model.checker.Truncated(ctx, &truncation.property.Instance, maxEscape); !endedEarly {
 			truncation.keepIfNarrower(model.complete(verdict), width)
 		}
 	}
@@ -384,6 +382,14 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 	return partial.fullModel.check(ctx, property)
 }
 
+// setFullModel stores the model with all states. If parts were only explored to truncate the model, it releases the first of them.
+func (partial *partialStates) setFullModel(model *exploredModel) {
+	partial.fullModel = model
+	if partial.partOptions.truncates {
+		partial.firstSpace, partial.firstStates = nil, nil
+	}
+}
+
 // exploreAll explores the whole model, up to maxStates states; 0 stands for no limit. It does nothing if the model is already explored, or if an
 // earlier call with the same limit failed.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
@@ -398,7 +404,7 @@ func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
 	partial.err = err
 	switch {
 	case err == nil:
-		partial.fullModel = partial.newExploredModel(space, nil)
+		partial.setFullModel(partial.newExploredModel(space, nil))
 	case ctx.Err() != nil:
 		partial.lastLimit = -1 // the next property may have more time or memory
 	}
