@@ -328,7 +328,8 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 		verdict = model.complete(model.checker.WithinDepth(ctx, &truncation.property.Instance, truncation.horizon))
 		truncation.answer, truncation.isAccurate = &verdict, true
 	case truncation.givesBounds:
-		maxEscape := truncation.epsilon()                                                                     // if more of the probability leaves the part, the bounds are too wide, and a greater part is tried at once
+		// If more of the probability leaves the part, the bounds are too wide, and a greater part is tried at once.
+		maxEscape := truncation.epsilon()
 		if truncation.isInfinite || truncation.limitErr != nil || truncation.size*partGrowth > maxTruncated { // this may be the greatest part
 			maxEscape = 1
 		}

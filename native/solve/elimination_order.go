@@ -172,7 +172,7 @@ func (eliminator *eliminator) isHopeless(budget float64) bool {
 		return false
 	}
 	exponent := math.Log(growth) / math.Log(numUnknowns/(numUnknowns-float64(len(eliminator.order))))
-	// The dense matrix has size*size = initialTerms * (numUnknowns/size)^exponent terms.
+	// At the end the terms are a dense matrix with size*size = initialTerms * (numUnknowns/size)^exponent terms.
 	size := math.Pow(initialTerms*math.Pow(numUnknowns, exponent), 1/(2+exponent))
 	return size*size*size/6 > farAbove*budget
 }
