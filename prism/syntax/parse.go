@@ -32,34 +32,38 @@ func ParseModel(file string, src []byte) (*Model, error) { return ParseModelOf(P
 // ParseModelOf parses a model file in a dialect. In Storm's dialect, some keywords of PRISM can be names, and labels and observables need no
 // quotes. If only Storm's dialect accepts a text, the error in PRISM's dialect says so.
 func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
-	return parseIn(dialect, file, src, parseModel)
-}
-
-// parseIn parses a text in a dialect with the function parse, which gives up after a number of errors. The first error of PRISM's dialect that Storm's dialect
-// does not have says so.
-func parseIn[T any](dialect Dialect, file string, src []byte, parse func(dialect Dialect, file string, src []byte, maxErrors int) (*T, error)) (*T, error) {
-	parsed, err := parse(dialect, file, src, maxErrors)
-	errs, isList := err.(ErrorList)
-	if dialect != PRISM || !isList {
-		return parsed, err
-	}
-	_, stormErr := parse(Storm, file, src, len(errs))
-	stormErrs, _ := stormErr.(ErrorList)
-	return parsed, onlyStorm(errs, stormErrs)
-}
-
-// parseModel parses a model file in one dialect, without a hint about the other dialect. It gives up after maxErrors errors.
-func parseModel(dialect Dialect, file string, src []byte, maxErrors int) (*Model, error) {
 	modelParser, err := newParser(dialect, file, src, false)
 	if err != nil {
 		return nil, err
 	}
-	modelParser.maxErrors = maxErrors
 	model := modelParser.parseModel()
-	if err := modelParser.errs.Err(); err != nil {
+	if err := modelParser.errorsWithHint(); err != nil {
 		return nil, err
 	}
 	return model, nil
+}
+
+// errorsWithHint returns the errors of the file; nil if there are none. In PRISM's dialect it also parses the file in Storm's dialect: the first error that
+// this dialect does not have says so.
+func (p *parser) errorsWithHint() error {
+	if p.dialect != PRISM || len(p.errs) == 0 {
+		return p.errs.Err()
+	}
+	stormParser, err := newParser(Storm, p.file, p.scanner.src, p.isProperties)
+	if err != nil {
+		return err
+	}
+	stormParser.maxErrors = len(p.errs) // later errors do not matter
+	stormParser.parseFile()
+	return onlyStorm(p.errs, stormParser.errs)
+}
+
+// parseFile parses a model or a properties file. It leaves out items with errors.
+func (p *parser) parseFile() Node {
+	if p.isProperties {
+		return p.parseProperties()
+	}
+	return p.parseModel()
 }
 
 // StormAccepts ends an error message about what Storm's dialect accepts and PRISM's does not.
@@ -85,21 +89,12 @@ func onlyStorm(errs, stormErrs ErrorList) ErrorList {
 // ParsePart parses a file that may have errors, such as a file that is being edited. The tree has the items without errors. The error is the same
 // as that of ParseFile.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
-	isProperties := IsProperties(name, src)
-	fileParser, err := newParser(dialect, name, src, isProperties)
+	fileParser, err := newParser(dialect, name, src, IsProperties(name, src))
 	if err != nil {
 		return &Model{File: name}, err
 	}
-	var tree Node
-	if isProperties {
-		tree = fileParser.parseProperties()
-	} else {
-		tree = fileParser.parseModel()
-	}
-	if err = fileParser.errs.Err(); err != nil { // ParseFile may add a hint about the dialect
-		_, err = ParseFile(dialect, name, src)
-	}
-	return tree, err
+	tree := fileParser.parseFile()
+	return tree, fileParser.errorsWithHint()
 }
 
 // TimeRewards is the name of the reward structure for which Storm's operator T is an R operator:
@@ -109,27 +104,21 @@ const TimeRewards = "time_of_operator_T"
 // ParsePropertiesOf parses a properties file in a dialect. Storm's dialect adds the operators T, Smin, Smax, LRA, LRAmin and LRAmax, reward and
 // step bounds such as F^{rew{"r"}<=b}, and Pmax>=p. If only Storm's dialect accepts a text, the error in PRISM's dialect says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
-	return parseIn(dialect, file, src, parseProperties)
+	propertiesParser, err := newParser(dialect, file, src, true)
+	if err != nil {
+		return nil, err
+	}
+	properties := propertiesParser.parseProperties()
+	if err := propertiesParser.errorsWithHint(); err != nil {
+		return nil, err
+	}
+	return properties, nil
 }
 
 // ParseProperties parses a properties file. Semicolons between properties are optional. As in PRISM, a property extends as far as possible, so N
 // and -N on two lines are the property N-N. Errors are as for ParseModel.
 func ParseProperties(file string, src []byte) (*Properties, error) {
 	return ParsePropertiesOf(PRISM, file, src)
-}
-
-// parseProperties parses a properties file in one dialect, without a hint about the other dialect. It gives up after maxErrors errors.
-func parseProperties(dialect Dialect, file string, src []byte, maxErrors int) (*Properties, error) {
-	fileParser, err := newParser(dialect, file, src, true)
-	if err != nil {
-		return nil, err
-	}
-	fileParser.maxErrors = maxErrors
-	props := fileParser.parseProperties()
-	if err := fileParser.errs.Err(); err != nil {
-		return nil, err
-	}
-	return props, nil
 }
 
 // UsesTime reports whether a property has Storm's operator T, the expected time.
