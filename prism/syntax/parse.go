@@ -46,7 +46,8 @@ func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 // errorsWithHint returns the errors of the file; nil if there are none. In PRISM's dialect it also parses the file in Storm's dialect: the first error that
 // this dialect does not have says so.
 func (p *parser) errorsWithHint() error {
-	if p.dialect != PRISM || len(p.errs) == 0 {
+	errs, _ := p.errs.Err().(ErrorList)
+	if p.dialect != PRISM || len(errs) == 0 {
 		return p.errs.Err()
 	}
 	stormParser, err := newParser(Storm, p.file, p.scanner.src, p.isProperties)
@@ -55,7 +56,8 @@ func (p *parser) errorsWithHint() error {
 	}
 	stormParser.maxErrors = len(p.errs) // later errors do not matter
 	stormParser.parseFile()
-	return onlyStorm(p.errs, stormParser.errs)
+	stormErrs, _ := stormParser.errs.Err().(ErrorList)
+	return onlyStorm(errs, stormErrs)
 }
 
 // parseFile parses a model or a properties file. It leaves out items with errors.
