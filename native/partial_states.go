@@ -328,7 +328,7 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 		verdict = model.complete(model.checker.WithinDepth(ctx, &truncation.property.Instance, truncation.horizon))
 		truncation.answer, truncation.isAccurate = &verdict, true
 	case truncation.givesBounds:
-		// If more of the probability leaves the part, the bounds are too wide, and a greater part is tried at once.
+		// If paths leave the part with a greater probability, its bounds are too wide. Then a greater part is tried at once.
 		maxEscape := truncation.epsilon()
 		if truncation.isInfinite || truncation.limitErr != nil || truncation.size*partGrowth > maxTruncated { // this may be the greatest part
 			maxEscape = 1
@@ -383,7 +383,7 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 	return partial.fullModel.check(ctx, property)
 }
 
-// setFullModel stores the model with all states. If parts were only explored to truncate the model, it releases the first of them.
+// setFullModel stores the model with all states. If truncation was the only use of the first states, it releases them.
 func (partial *partialStates) setFullModel(model *exploredModel) {
 	partial.fullModel = model
 	if partial.partOptions.truncates {

@@ -8,8 +8,8 @@ import (
 )
 
 // eliminateActions makes the exact solution of an MDP with cycles smaller. It computes bounds of all values, removes the choices that these bounds prove not to
-// be optimal, and then removes the maybe states that the wanted states no longer reach. Often, few cycles are left. The exact solution starts with a scheduler
-// that attains values within the bounds. canStayWithoutReward is as for solve.
+// be optimal, and then removes the maybe states that the wanted states no longer reach. Often, few cycles are left. It also sets firstScheduler to
+// a scheduler whose values are within these bounds. canStayWithoutReward is as for solve.
 //
 // An optimal choice has the value of its state. So a choice is not optimal if all values within its bounds are worse than all values within the bounds of its
 // state.

@@ -40,7 +40,7 @@ func markowitzOrder(meter *meter, numUnknowns int, rowColumns columnsFunc, budge
 		if budget < eliminator.remainingWork() || eliminator.storedTerms+eliminator.remainingTerms > maxFill {
 			return nil, nil
 		}
-		if len(eliminator.order)%unknownsPerCheck == 0 && eliminator.isHopeless(budget) {
+		if len(eliminator.order)%eliminationsPerCheck == 0 && eliminator.isFarOverBudget(budget) {
 			return nil, nil
 		}
 		if err := meter.addWork(int(work)); err != nil {
@@ -152,29 +152,30 @@ func (eliminator *eliminator) isDense() bool {
 	return eliminator.remainingTerms*4 >= 3*numRemaining*(numRemaining-1)
 }
 
-// remainingWork estimates the number of operations to eliminate the remaining unknowns, if their rows do not grow.
+// remainingWork estimates how many operations it takes to eliminate the remaining unknowns. It assumes that no row gets more terms than the rows have now on
+// average.
 func (eliminator *eliminator) remainingWork() float64 {
 	unknowns, terms := float64(len(eliminator.rowColumns)-len(eliminator.order)), float64(eliminator.remainingTerms)
 	return terms * terms / max(unknowns, 1) / 6
 }
 
-// unknownsPerCheck is the number of eliminated unknowns between two calls of isHopeless.
-const unknownsPerCheck = 64
+// eliminationsPerCheck is the number of unknowns that are eliminated between two calls of isFarOverBudget.
+const eliminationsPerCheck = 64
 
-// isHopeless reports whether the remaining work would be far above a budget if the number of terms kept its growth: it assumes that the number is
-// proportional to a power of the number of remaining unknowns, until the terms fill a dense matrix. So the terms of a hopeless elimination do not fill the
-// memory first.
-func (eliminator *eliminator) isHopeless(budget float64) bool {
-	const minGrowth, farAbove = 1.25, 8
+// isFarOverBudget reports whether elimination is expected to need many times as many operations as a budget allows. It extrapolates the number of terms from
+// its growth so far, as a power of the number of remaining unknowns, up to the point where the matrix is dense. Without this check, an elimination that fails
+// could fill the memory with terms first.
+func (eliminator *eliminator) isFarOverBudget(budget float64) bool {
+	const minGrowth, manyTimes = 1.25, 8
 	numUnknowns, initialTerms := float64(len(eliminator.rowColumns)), float64(eliminator.initialTerms)
 	growth := float64(eliminator.remainingTerms) / initialTerms
 	if growth < minGrowth {
 		return false
 	}
 	exponent := math.Log(growth) / math.Log(numUnknowns/(numUnknowns-float64(len(eliminator.order))))
-	// At the end the terms are a dense matrix with size*size = initialTerms * (numUnknowns/size)^exponent terms.
+	// A dense matrix of this size has size*size = initialTerms * (numUnknowns/size)^exponent terms.
 	size := math.Pow(initialTerms*math.Pow(numUnknowns, exponent), 1/(2+exponent))
-	return size*size*size/6 > farAbove*budget
+	return size*size*size/6 > manyTimes*budget
 }
 
 // eliminateCheapest eliminates the unknown with the least Markowitz cost: it substitutes the equation of this unknown into every equation that contains it,

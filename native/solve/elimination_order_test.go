@@ -112,6 +112,30 @@ func TestMarkowitzOrderSparse(t *testing.T) {
 	}
 }
 
+// TestMarkowitzOrderOfGrid checks that elimination is not given up if its budget is a quarter above its work. On a grid, the number of terms first grows and
+// then falls.
+func TestMarkowitzOrderOfGrid(t *testing.T) {
+	const size = 100
+	row := func(k int) (columns []uint32) {
+		x, y := k%size, k/size
+		for _, neighbour := range [][2]int{{x - 1, y}, {x + 1, y}, {x, y - 1}, {x, y + 1}} {
+			if min(neighbour[0], neighbour[1]) >= 0 && max(neighbour[0], neighbour[1]) < size {
+				columns = append(columns, uint32(neighbour[1]*size+neighbour[0]))
+			}
+		}
+		return columns
+	}
+	meter := noMeter(t)
+	order, err := markowitzOrder(meter, size*size, row, math.Inf(1))
+	if err != nil || order == nil {
+		t.Fatal("given up without a limit", err)
+	}
+	order, err = markowitzOrder(noMeter(t), size*size, row, 1.25*meter.totalWork())
+	if err != nil || order == nil {
+		t.Errorf("given up with a budget of %g operations, of which %g suffice (error %v)", 1.25*meter.totalWork(), meter.totalWork(), err)
+	}
+}
+
 // TestMarkowitzOrderBudget checks that elimination is given up where the fill explodes, and before most of the budget is used.
 func TestMarkowitzOrderBudget(t *testing.T) {
 	const n = 5000

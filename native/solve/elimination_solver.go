@@ -175,8 +175,8 @@ func (local *localSystem) proveInductive(lowValues, highValues, slack []float64,
 	// The slack w satisfies w = P w + x. So one sweep improves the bounds by delta x, which must exceed the rounding errors of the sweep.
 	isNarrow := true
 	for delta := 0x1p-50; delta < maxDelta && isNarrow; delta *= 4 {
-		isNarrow = local.spreadBounds(lower, upper, lowValues, highValues, slack, delta, maxWidth)
-		if !isNarrow && !local.spreadBounds(lower, upper, lowValues, highValues, slack, delta/2, maxWidth) {
+		isNarrow = local.setBoundsAround(lower, upper, lowValues, highValues, slack, delta, maxWidth)
+		if !isNarrow && !local.setBoundsAround(lower, upper, lowValues, highValues, slack, delta/2, maxWidth) {
 			return false
 		}
 		if scheduler, ok := local.provesBounds(lower, upper); ok {
@@ -187,9 +187,9 @@ func (local *localSystem) proveInductive(lowValues, highValues, slack []float64,
 	return false
 }
 
-// spreadBounds sets lower to lowValues - delta*slack and upper to highValues + delta*slack. It reports whether the relative width of these bounds is at
-// most maxWidth.
-func (local *localSystem) spreadBounds(lower, upper, lowValues, highValues, slack []float64, delta, maxWidth float64) bool {
+// setBoundsAround sets the bounds to lowValues - delta*slack and highValues + delta*slack. It returns false, and stops early, if the relative width of some
+// bounds exceeds maxWidth.
+func (local *localSystem) setBoundsAround(lower, upper, lowValues, highValues, slack []float64, delta, maxWidth float64) bool {
 	for unknown := range slack {
 		local.setBounds(lower, upper, unknown, lowValues[unknown], highValues[unknown], delta*slack[unknown])
 		if upper[unknown]-lower[unknown] > maxWidth*upper[unknown] {

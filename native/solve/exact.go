@@ -26,13 +26,13 @@ func (system *equationSystem) solveExact(members []uint32, index *unknownIndex, 
 // guidingSweeps limits the sweeps for float64 values with which an exact computation selects its first scheduler, or the choices that it leaves out.
 const guidingSweeps = 10_000
 
-// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If some state has several choices, the first
-// scheduler is system.firstScheduler, or comes from a solution in float64.
+// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If some state has several choices, it starts
+// with system.firstScheduler or, without one, with the scheduler of a solution in float64.
 func (system *equationSystem) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := system.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoices) >= len(floatSystem.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices && system.firstScheduler != nil {
-		floatSystem.setScheduler(system.firstScheduler, system.graph)
+		floatSystem.copyModelScheduler(system.firstScheduler, system.graph)
 	} else if hasSeveralChoices {
 		if err := floatSystem.solve(meter, Options{MaxSweeps: guidingSweeps}, 1e-6); err != nil {
 			return err

@@ -38,9 +38,9 @@ type localSystem struct {
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
 }
 
-// setScheduler sets the scheduler to a scheduler of the model: it takes the choices of the model's scheduler that are among the equations. An unknown that has
-// none of them keeps its choice.
-func (local *localSystem) setScheduler(modelScheduler []uint32, graph *sparse.Graph) {
+// copyModelScheduler copies the choices of a scheduler of the whole model to the scheduler of the local system. An unknown keeps its choice if the model's
+// scheduler uses none of its choices.
+func (local *localSystem) copyModelScheduler(modelScheduler []uint32, graph *sparse.Graph) {
 	for unknown := range local.scheduler {
 		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
 			if modelChoice := local.modelChoices[choice]; modelScheduler[graph.Owner(modelChoice)] == modelChoice {

@@ -115,7 +115,8 @@ func WriteRecords[T any](w io.Writer, format Format, opt Options, summary any, r
 	if format == JSON {
 		return writeDocument(w, opt, summary, records, notes)
 	}
-	rows, columns := [][]string{Fields[T]()}, columnsOf(reflect.TypeFor[T]())
+	columns := columnsOf(reflect.TypeFor[T]())
+	rows := [][]string{Fields[T]()}
 	for i := range records {
 		rows = append(rows, cellTexts(columns, reflect.ValueOf(&records[i]).Elem()))
 	}
@@ -137,7 +138,7 @@ func experimentRows[T any](records []T) [][]string {
 	constants := make([][]string, len(columns)) // the names of the constants in each column
 	for i := range records {
 		for number, column := range columns {
-			for _, constant := range valuationOf(column.of(reflect.ValueOf(&records[i]).Elem())) {
+			for _, constant := range valuationOf(column.valueIn(reflect.ValueOf(&records[i]).Elem())) {
 				if !slices.Contains(constants[number], constant.Name) {
 					constants[number] = append(constants[number], constant.Name)
 				}
@@ -157,7 +158,7 @@ func experimentRows[T any](records []T) [][]string {
 	for i := range records {
 		var cells []string
 		for number, column := range columns {
-			field := column.of(reflect.ValueOf(&records[i]).Elem())
+			field := column.valueIn(reflect.ValueOf(&records[i]).Elem())
 			if len(constants[number]) == 0 {
 				cells = append(cells, cellText(field))
 			}

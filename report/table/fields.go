@@ -25,10 +25,10 @@ func FieldTexts[T any](record *T) []string {
 	return cellTexts(columnsOf(reflect.TypeFor[T]()), reflect.ValueOf(record).Elem())
 }
 
-// cellTexts returns the texts of some columns of a record.
+// cellTexts returns the text of each of the given columns for one record.
 func cellTexts(columns []column, record reflect.Value) (cells []string) {
 	for _, column := range columns {
-		cells = append(cells, cellText(column.of(record)))
+		cells = append(cells, cellText(column.valueIn(record)))
 	}
 	return cells
 }
@@ -40,7 +40,7 @@ type column struct {
 	omitsZero bool
 }
 
-// columnsOf returns the columns of a struct, or of the struct to which a pointer leads.
+// columnsOf returns the columns for a struct type, or for a type that is a pointer to a struct.
 func columnsOf(structure reflect.Type) (columns []column) {
 	if structure.Kind() == reflect.Pointer {
 		structure = structure.Elem()
@@ -65,8 +65,8 @@ func columnsOf(structure reflect.Type) (columns []column) {
 	return columns
 }
 
-// of returns the value of a column in a record. It is not valid (see [reflect.Value.IsValid]) if JSON omits the field.
-func (column column) of(record reflect.Value) reflect.Value {
+// valueIn returns the value of a column in a record. It is not valid (see [reflect.Value.IsValid]) if JSON omits the field.
+func (column column) valueIn(record reflect.Value) reflect.Value {
 	for _, index := range column.path {
 		if record.Kind() == reflect.Pointer {
 			record = record.Elem()
