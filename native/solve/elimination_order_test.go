@@ -115,7 +115,7 @@ func TestMarkowitzOrderSparse(t *testing.T) {
 // TestMarkowitzOrderOfGrid checks that elimination is not given up if its budget is a quarter above its work. On a grid, the number of terms first grows and
 // then falls.
 func TestMarkowitzOrderOfGrid(t *testing.T) {
-	const size = 100
+	const size = 200
 	row := func(k int) (columns []uint32) {
 		x, y := k%size, k/size
 		for _, neighbour := range [][2]int{{x - 1, y}, {x + 1, y}, {x, y - 1}, {x, y + 1}} {
