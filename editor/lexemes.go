@@ -73,11 +73,19 @@ func indexOfLexeme(list []lexeme, offset int) int {
 
 // Common returns the lengths of the longest common prefix of two texts and of the longest common suffix of what follows it.
 func Common(first, second []byte) (prefix, suffix int) {
+	const block = 256 // bytes.Equal compares many bytes at once
 	shorter := min(len(first), len(second))
+	for prefix+block <= shorter && bytes.Equal(first[prefix:prefix+block], second[prefix:prefix+block]) {
+		prefix += block
+	}
 	for prefix < shorter && first[prefix] == second[prefix] {
 		prefix++
 	}
-	for suffix < shorter-prefix && first[len(first)-1-suffix] == second[len(second)-1-suffix] {
+	firstEnd, secondEnd := len(first), len(second)
+	for suffix+block <= shorter-prefix && bytes.Equal(first[firstEnd-suffix-block:firstEnd-suffix], second[secondEnd-suffix-block:secondEnd-suffix]) {
+		suffix += block
+	}
+	for suffix < shorter-prefix && first[firstEnd-1-suffix] == second[secondEnd-1-suffix] {
 		suffix++
 	}
 	return prefix, suffix

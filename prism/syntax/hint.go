@@ -73,6 +73,9 @@ func (p *parser) noteMisspelledOperator(context exprContext) {
 // operatorInOtherCase returns the operator that differs from the text of a token only in upper and lower case, such as Pmax for pmax. It returns
 // "" if there is none.
 func (p *parser) operatorInOtherCase(tok token) string {
+	if strings.IndexByte("AELPRSTaelprst", p.scanner.src[tok.pos.Offset]) < 0 { // as of most names
+		return ""
+	}
 	operators := []string{"P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "E", "A"}
 	if p.dialect == Storm {
 		operators = append(operators, "Smin", "Smax", "LRA", "LRAmin", "LRAmax", "T", "Tmin", "Tmax")

@@ -55,6 +55,10 @@ func (p *parser) errorsWithHint() error {
 		return err
 	}
 	stormParser.maxErrors = len(p.errs) // later errors do not matter
+	if !p.isProperties { // where a statement starts behind an error at the end of the former one, such as that of "pmax=?"
+		stormParser.lastStart = errs[len(errs)-1].Pos.Offset
+	}
+	stormParser.ignoresComments = true
 	stormParser.parseFile()
 	stormErrs, _ := stormParser.errs.Err().(ErrorList)
 	return onlyStorm(errs, stormErrs)
@@ -192,29 +196,31 @@ func ParseExprAt(file string, src []byte, start Pos) (Expr, error) {
 // set and tok is tokBad, which no construct accepts, until resynchronize finds a place to continue.
 // Until then parsing functions return incomplete nodes, which their callers drop.
 type parser struct {
-	scanner        scanner
-	token          token
-	previousTok    token // the token before tok
-	file           string
-	start          Pos  // the position of the first byte of the text
-	isProperties   bool // a properties file, not a model
-	dialect        Dialect
-	maxErrors      int // the number of errors after which it gives up
-	errs           ErrorList
-	hasFailed      bool              // a syntax error stopped the current construct
-	failedAt       token             // the value of tok at that error
-	hasReported    bool              // the current statement already has an error
-	hasGivenUp     bool              // the parser gave up; tok is at the end of the file
-	depth          int               // of recursion, at most maxNesting
-	treeHeight     int               // of the syntax tree of the last parsed expression
-	isLookingAhead bool              // see lookahead.go
-	operatorWord   token             // a name that may be a misspelled operator; see misspelledOperator
-	isPrescanned   bool              // PRISM has already looked ahead over the text that is being parsed
-	startsOperator map[int32]bool    // by offset in the text: the answers of canParseOperator
-	internedTexts  map[string]string // one string per spelling of a word
-	commentsEnd    int               // all comments before this offset belong to an item
-	isInMulti      bool              // operators are objectives of multi(...)
-	isInQuantile   bool              // bounds on steps can be variables of quantile(...)
+	scanner         scanner
+	token           token
+	previousTok     token // the token before tok
+	file            string
+	start           Pos  // the position of the first byte of the text
+	isProperties    bool // a properties file, not a model
+	dialect         Dialect
+	maxErrors       int   // the number of errors after which it gives up
+	lastStart       int32 // the parser gives up before a statement that starts after this offset
+	errs            ErrorList
+	hasFailed       bool              // a syntax error stopped the current construct
+	failedAt        token             // the value of tok at that error
+	hasReported     bool              // the current statement already has an error
+	hasGivenUp      bool              // the parser gave up; tok is at the end of the file
+	depth           int               // of recursion, at most maxNesting
+	treeHeight      int               // of the syntax tree of the last parsed expression
+	isLookingAhead  bool              // see lookahead.go
+	operatorWord    token             // a name that may be a misspelled operator; see misspelledOperator
+	isPrescanned    bool              // PRISM has already looked ahead over the text that is being parsed
+	startsOperator  map[int32]bool    // by offset in the text: the answers of canParseOperator
+	internedTexts   map[string]string // one string per spelling of a word
+	ignoresComments bool              // the syntax tree has no comments
+	commentsEnd     int               // all comments before this offset belong to an item
+	isInMulti       bool              // operators are objectives of multi(...)
+	isInQuantile    bool              // bounds on steps can be variables of quantile(...)
 }
 
 // newParser returns a parser of a text. Its current token is the first one. A text of 2 GiB or more is an error.
@@ -229,6 +235,7 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 		isProperties:   isProperties,
 		dialect:        dialect,
 		maxErrors:      maxErrors,
+		lastStart:      math.MaxInt32,
 		startsOperator: make(map[int32]bool),
 		internedTexts:  make(map[string]string),
 	}
@@ -305,7 +312,7 @@ func (p *parser) tokenText(tok token) string {
 
 // commentAbove returns the comment block directly above the current token.
 func (p *parser) commentAbove() Doc {
-	if p.scanner.commentBlock < 0 || p.hasFailed {
+	if p.scanner.commentBlock < 0 || p.hasFailed || p.ignoresComments {
 		return nil
 	}
 	return comments(p.scanner.src, p.scanner.commentBlock, int(p.token.pos.Offset))
@@ -324,6 +331,9 @@ func (p *parser) remainingCommentsTo(end int) Doc {
 // commentBlocksTo returns the comments before the offset end that belong to no item yet. Comments on successive lines form a block. A blank line
 // or a token ends a block.
 func (p *parser) commentBlocksTo(end int) []Doc {
+	if p.ignoresComments {
+		return nil
+	}
 	var blocks []Doc
 	text := p.scanner.src[min(p.commentsEnd, end):end]
 	for {
@@ -344,8 +354,11 @@ func (p *parser) commentBlocksTo(end int) []Doc {
 
 // cutLine returns the first line of a text without its line end, and the text after the line end.
 func cutLine(text []byte) (line, after []byte) {
-	end := bytes.IndexAny(text, "\r\n")
-	if end < 0 {
+	end := 0
+	for end < len(text) && !isLineEnd(text[end]) { // faster than bytes.IndexAny
+		end++
+	}
+	if end == len(text) {
 		return text, nil
 	}
 	line, after = text[:end], text[end:]
@@ -366,6 +379,10 @@ type statementStart struct {
 // statement.
 func (p *parser) beginStatement() statementStart {
 	p.hasReported = false
+	if p.token.pos.Offset > p.lastStart {
+		p.token.kind = tokEOF
+		p.halt()
+	}
 	statement := statementStart{doc: p.commentAbove(), start: p.token.pos}
 	if p.hasFailed {
 		return statement
@@ -399,17 +416,21 @@ func (p *parser) attachInnerComments(statement *statementStart) {
 // commentBehind returns the comment after the previous token on the same line. It returns nil if the comment begins the block above the next
 // token.
 func (p *parser) commentBehind() Doc {
-	if p.hasFailed {
+	if p.hasFailed || p.ignoresComments {
 		return nil
 	}
 	p.commentsEnd = max(p.commentsEnd, int(p.previousTok.end))
-	line, _ := cutLine(p.scanner.src[p.commentsEnd:p.token.pos.Offset])
-	blanks, comment, isComment := bytes.Cut(line, []byte("//"))
-	startsNextBlock := p.scanner.commentBlock == p.commentsEnd+len(blanks) && p.token.kind != tokEOF
-	if !isComment || startsNextBlock {
+	before, behind, isComment := bytes.Cut(p.scanner.src[p.commentsEnd:p.token.pos.Offset], []byte("//"))
+	if !isComment || bytes.ContainsAny(before, "\r\n") {
 		return nil
 	}
-	p.commentsEnd += len(line)
+	start := p.commentsEnd + len(before)
+	startsNextBlock := p.scanner.commentBlock == start && p.token.kind != tokEOF
+	if startsNextBlock {
+		return nil
+	}
+	comment, _ := cutLine(behind)
+	p.commentsEnd = start + len("//") + len(comment)
 	return Doc{commentText(comment)}
 }
 

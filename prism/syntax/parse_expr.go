@@ -145,7 +145,9 @@ func binaryTemporalOp(k kind) (op TemporalOp, ok bool) {
 func (p *parser) parseUntil(context exprContext) Expr {
 	start := p.token.pos
 	left := p.parseTemporal(context)
-	p.splitOperator(kwU)
+	if p.mayJoinOperator() {
+		p.splitOperator(kwU)
+	}
 	op, isTemporal := binaryTemporalOp(p.token.kind)
 	if !isTemporal {
 		return left
@@ -153,17 +155,22 @@ func (p *parser) parseUntil(context exprContext) Expr {
 	isBound := context&insideBound != 0
 	switch {
 	case p.isLookingAhead && isBound: // the R may also start an operator behind the bound
-		before := p.saveState()
-		if right := p.parseUntilOperand(context, start, op, left); !p.hasFailed {
-			return right
-		}
-		p.restoreState(before)
-		return left
+		return p.tryUntilOperand(context, start, op, left)
 	case p.mayUse(context, allowTemporal):
 		return p.parseUntilOperand(context, start, op, left)
 	case isBound:
 		p.unexpectedHint("the operand of the temporal operator", "a bound ends here, and an R operator behind it needs parentheses")
 	}
+	return left
+}
+
+// tryUntilOperand is parseUntilOperand if that succeeds. Otherwise it changes nothing and returns the left operand.
+func (p *parser) tryUntilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
+	before := p.saveState()
+	if expr := p.parseUntilOperand(context, start, op, left); !p.hasFailed {
+		return expr
+	}
+	p.restoreState(before)
 	return left
 }
 
@@ -184,7 +191,7 @@ func (p *parser) parseTemporal(context exprContext) Expr {
 	switch tokenKind := p.token.kind; {
 	case tokenKind == kwX && p.mayUse(context, allowTemporal):
 		op = Next
-	case tokenKind == kwF && p.mayUse(context, allowTemporal), p.splitFuture(context):
+	case tokenKind == kwF && p.mayUse(context, allowTemporal), p.mayJoinOperator() && p.splitFuture(context):
 		op = Future
 	case tokenKind == kwG && p.mayUse(context, allowTemporal):
 		op = Globally

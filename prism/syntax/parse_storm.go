@@ -173,10 +173,15 @@ func (p *parser) parseConditional(objective Expr) Expr {
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
+// mayJoinOperator reports whether the current token can be a word of Storm such as Usteps, in which an operator and a bounded quantity are joined.
+func (p *parser) mayJoinOperator() bool {
+	return p.dialect == Storm && p.isProperties && p.token.kind == tokIdent
+}
+
 // splitOperator splits a word of Storm such as Usteps: the current token becomes the operator U, and the next token is the bounded quantity
 // steps. For other words, it changes nothing and returns false.
 func (p *parser) splitOperator(operator kind) bool {
-	if p.dialect != Storm || !p.isProperties || p.token.kind != tokIdent {
+	if !p.mayJoinOperator() {
 		return false
 	}
 	letter := kindTexts[operator]
@@ -193,7 +198,7 @@ func (p *parser) splitOperator(operator kind) bool {
 // splitFuture splits a word such as Fsteps into F and the bounded quantity. If the text from the word on is not an F with a bound, it changes
 // nothing and returns false.
 func (p *parser) splitFuture(context exprContext) bool {
-	if p.dialect != Storm || p.token.kind != tokIdent || !p.mayUse(context, allowTemporal) {
+	if !p.mayUse(context, allowTemporal) {
 		return false
 	}
 	isBoundedFuture := p.canParse(func() {

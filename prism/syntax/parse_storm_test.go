@@ -2,6 +2,7 @@ package syntax_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -158,6 +159,46 @@ func TestStormOnly(t *testing.T) {
 				t.Errorf("error %d of\n%sis %s, want a hint only at error %d", i, text, line, want)
 			}
 		}
+	}
+}
+
+// TestHintInModels: the hint stands at the first error that Storm's dialect does not have, for random texts of words that the dialects read differently.
+func TestHintInModels(t *testing.T) {
+	statements := []string{
+		"const int R = 1;\n", "const int R = ;\n", "const int N = 1;\n", "const N = ;\n", "label done = true;\n", "label \"done\" = R;\n", "label \"done\" = true;\n",
+		"module m\n  F : bool;\n  [] F -> true;\nendmodule\n", "module m\n  F : bool // no semicolon\n  [] F -> (F'=1) + (F'=2);\n",
+		"rewards \"C\" [A] true : R; endrewards\n", "formula f = a && b;\n", "// comment\n", "endmodule\n", "pmax=?\n",
+	}
+	const hint = "; Storm's dialect accepts it (--dialect storm)"
+	random := rand.New(rand.NewPCG(45, 1))
+	hints := 0
+	for range 5000 {
+		text := "mdp\n"
+		for range 1 + random.IntN(6) {
+			text += statements[random.IntN(len(statements))]
+		}
+		text = text[:len(text)-random.IntN(2)*random.IntN(min(8, len(text)-3))]
+		_, err := syntax.ParseModel("m", []byte(text))
+		found, _ := err.(syntax.ErrorList)
+		_, err = syntax.ParseModelOf(syntax.Storm, "m", []byte(text))
+		ofStorm, _ := err.(syntax.ErrorList)
+		isSame := true // so far, as in Storm's dialect
+		for i, current := range found {
+			message, hasHint := strings.CutSuffix(current.Msg, hint)
+			isSame = isSame && i < len(ofStorm) && ofStorm[i].Pos == current.Pos && ofStorm[i].Msg == message
+			if hasHint {
+				hints++
+			}
+			if isSame && hasHint || !isSame && !hasHint && (i >= len(ofStorm) || ofStorm[i].Pos.Compare(current.Pos) > 0) && !strings.Contains(message, "--dialect storm") {
+				t.Fatalf("%s\nerrors\n%v\nerrors in Storm's dialect\n%v", text, found, ofStorm)
+			}
+			if !isSame {
+				break
+			}
+		}
+	}
+	if hints < 1000 {
+		t.Errorf("%d hints", hints)
 	}
 }
 

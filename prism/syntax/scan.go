@@ -58,10 +58,13 @@ func (s *scanner) skipBlank() {
 	isLineStart := s.offset == 0 // no token precedes on the current line
 	for s.offset < len(s.src) {
 		switch char := s.src[s.offset]; {
-		case char == ' ' || char == '\t':
+		case isBlank(char):
 			s.offset++
 		case isLineEnd(char):
 			s.skipLineEnd()
+			for s.offset < len(s.src) && isBlank(s.src[s.offset]) { // faster for long indentation
+				s.offset++
+			}
 			s.commentBlock, isLineStart = -1, true
 		case char == '/' && s.byteAt(s.offset+1) == '/':
 			if s.commentBlock < 0 && (isLineStart || s.propertyComments) {
@@ -74,6 +77,8 @@ func (s *scanner) skipBlank() {
 		}
 	}
 }
+
+
 
 // isLineEnd reports whether a byte begins a line end.
 func isLineEnd(char byte) bool { return char == '\n' || char == '\r' }
@@ -280,5 +285,11 @@ func comments(src []byte, begin, end int) Doc {
 // commentText returns the text of a comment without its first blank and without blanks at the end.
 func commentText(comment []byte) string {
 	comment = bytes.TrimPrefix(comment, []byte(" "))
-	return string(bytes.TrimRight(comment, " \t"))
+	for len(comment) > 0 && isBlank(comment[len(comment)-1]) {
+		comment = comment[:len(comment)-1]
+	}
+	return string(comment)
 }
+
+// isBlank reports whether a byte is a space or a tab.
+func isBlank(char byte) bool { return char == ' ' || char == '\t' }
