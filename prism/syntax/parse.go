@@ -55,7 +55,7 @@ func (p *parser) errorsWithHint() error {
 		return err
 	}
 	stormParser.maxErrors = len(p.errs) // later errors do not matter
-	if !p.isProperties { // where a statement starts behind an error at the end of the former one, such as that of "pmax=?"
+	if !p.isProperties {                // where a statement starts behind an error at the end of the former one, such as that of "pmax=?"
 		stormParser.lastStart = errs[len(errs)-1].Pos.Offset
 	}
 	stormParser.ignoresComments = true

@@ -78,8 +78,6 @@ func (s *scanner) skipBlank() {
 	}
 }
 
-
-
 // isLineEnd reports whether a byte begins a line end.
 func isLineEnd(char byte) bool { return char == '\n' || char == '\r' }
 
