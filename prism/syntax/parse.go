@@ -55,7 +55,8 @@ func (p *parser) errorsWithHint() error {
 		return err
 	}
 	stormParser.maxErrors = len(p.errs) // later errors do not matter
-	if !p.isProperties {                // where a statement starts behind an error at the end of the former one, such as that of "pmax=?"
+	// A property has no semicolon at its end: an error such as that of "pmax=?" is found in the next statement.
+	if !p.isProperties {
 		stormParser.lastStart = errs[len(errs)-1].Pos.Offset
 	}
 	stormParser.ignoresComments = true
