@@ -206,10 +206,7 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	if !truncation.hasHorizon && !truncation.givesBounds {
 		return verdict, false
 	}
-	canImprove := true
-	for canImprove {
-		canImprove = truncation.explore(ctx)
-	}
+	truncation.exploreParts(ctx)
 	return truncation.conclude(ctx), true
 }
 
@@ -237,7 +234,7 @@ func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	verdict.Seconds += truncation.seconds
 	hasHitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
 	if hasHitLimit && truncation.retrySmaller(verdict.Err) { // the checks of all parts ended early
-		truncation.explore(ctx)
+		truncation.exploreParts(ctx)
 		isUsable = truncation.answer != nil && truncation.answer.Err == nil
 	}
 	if hasHitLimit && isUsable {
@@ -261,6 +258,7 @@ type truncation struct {
 	answerWidth float64         // the width of the interval of answer
 	isAccurate  bool            // answer is as accurate as required
 	hasFailed   bool            // answer is an error that larger parts do not avoid
+	stepShare   float64         // the share of the steps after which the last part was left; 0 if none was
 	stallCount  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
 	limitErr    error           // why larger parts are not explored; nil if they may be
 	seconds     float64         // the time for the checks of all parts
@@ -282,6 +280,12 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !result.hasHorizon
 	result.givesBounds = (result.isInfinite || hasTimeBound) && partial.firstStates.Truncates(&property.Instance)
 	return result
+}
+
+// exploreParts explores parts of the model until no further part can give a better answer.
+func (truncation *truncation) exploreParts(ctx context.Context) {
+	for truncation.explore(ctx) {
+	}
 }
 
 // explore explores the next part of the model and checks the property on it. It returns false if no further part can give a better answer.
@@ -321,7 +325,7 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 	var verdict result.Verdict
 	switch {
 	case space.Unexplored() == nil: // the part is the whole model
-		truncation.setFullModel(model)
+		truncation.fullModel = model
 		verdict = model.check(ctx, truncation.property)
 		truncation.answer, truncation.isAccurate = &verdict, true
 	case space.WithinDepth(): // the part has all states that are reachable within the horizon
@@ -333,13 +337,29 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 		if truncation.isInfinite || truncation.limitErr != nil || truncation.size*partGrowth > maxTruncated { // this may be the greatest part
 			maxEscape = 1
 		}
-		var width float64
-		var endedEarly bool
-		if verdict, width, endedEarly = model.checker.Truncated(ctx, &truncation.property.Instance, maxEscape); !endedEarly {
+		var width, stepShare float64
+		verdict, width, stepShare = model.checker.Truncated(ctx, &truncation.property.Instance, maxEscape)
+		if stepShare == 1 {
 			truncation.keepIfNarrower(model.complete(verdict), width)
+		} else {
+			truncation.skipParts(stepShare)
 		}
 	}
 	truncation.seconds += verdict.Seconds
+}
+
+// skipParts skips the parts that are probably left too early, so that the whole model is explored next. stepShare is the share of the steps after which the present
+// part was left. It continues the growth of this share since the previous part.
+func (truncation *truncation) skipParts(stepShare float64) {
+	previous := truncation.stepShare
+	truncation.stepShare = stepShare
+	if previous == 0 {
+		return
+	}
+	numParts := math.Log(maxTruncated/float64(truncation.size)) / math.Log(partGrowth)
+	if stepShare*math.Pow(max(stepShare/previous, 1), numParts) < 1 {
+		truncation.size = maxTruncated
+	}
 }
 
 // keepIfNarrower makes a verdict the answer if its interval is narrower than that of the present answer. width is the relative width of its interval. It also
@@ -383,14 +403,6 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 	return partial.fullModel.check(ctx, property)
 }
 
-// setFullModel stores the model with all states. If truncation was the only use of the first states, it releases them.
-func (partial *partialStates) setFullModel(model *exploredModel) {
-	partial.fullModel = model
-	if partial.partOptions.truncates {
-		partial.firstSpace, partial.firstStates = nil, nil
-	}
-}
-
 // exploreAll explores the whole model, up to maxStates states; 0 stands for no limit. It does nothing if the model is already explored, or if an
 // earlier call with the same limit failed.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
@@ -405,7 +417,7 @@ func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
 	partial.err = err
 	switch {
 	case err == nil:
-		partial.setFullModel(partial.newExploredModel(space, nil))
+		partial.fullModel = partial.newExploredModel(space, nil)
 	case ctx.Err() != nil:
 		partial.lastLimit = -1 // the next property may have more time or memory
 	}

@@ -230,31 +230,71 @@ func TestWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestFiniteModelAtALimit asks about a model with more states than the limit allows. The bounds of its parts are wide, so the parts are left early as long as
-// greater ones may be explored.
+// TestFiniteModelAtALimit asks about models with more states than the limit allows. The bounds of their parts are wide. So the parts of the walk are left early as
+// long as greater ones may be explored, and greater parts of the switches are skipped.
 func TestFiniteModelAtALimit(t *testing.T) {
 	t.Parallel()
 	const walk = `ctmc module walk
 x:[0..3000]; y:[0..3000];
 [] x<3000 -> 2:(x'=x+1); [] x>0 -> 1:(x'=x-1); [] y<3000 -> 2:(y'=y+1); [] y>0 -> 1:(y'=y-1);
 endmodule`
-	check := func(maxStates int) result.Verdict {
-		verdicts, err := runner.Check(t.Context(), New(), runner.Job{
-			File: "m.prism", Model: []byte(walk), Props: []string{"P=? [ F<=100 x>=60 ]"},
-			Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: maxStates}},
-		})
-		if err != nil || verdicts[0].Err != nil {
-			t.Fatal(err, verdicts[0].Err)
+	const numSwitches = 18
+	switches, sum := "ctmc\n", "0"
+	for i := range numSwitches {
+		switches += fmt.Sprintf("module m%[1]d x%[1]d:[0..1]; [] x%[1]d<1 -> 1:(x%[1]d'=1); [] x%[1]d>0 -> 9:(x%[1]d'=0); endmodule\n", i)
+		sum += fmt.Sprintf("+x%d", i)
+	}
+	for _, tt := range []struct {
+		model, property string
+		numStates       int
+	}{
+		{walk, "P=? [ F<=100 x>=60 ]", 0},
+		{switches, "P=? [ F<=1 " + sum + ">=7 ]", 1 << numSwitches},
+	} {
+		check := func(maxStates int) result.Verdict {
+			verdicts, err := runner.Check(t.Context(), New(), runner.Job{
+				File: "m.prism", Model: []byte(tt.model), Props: []string{tt.property},
+				Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: maxStates}},
+			})
+			if err != nil || verdicts[0].Err != nil {
+				t.Fatal(err, verdicts[0].Err)
+			}
+			return verdicts[0]
 		}
-		return verdicts[0]
+		whole := check(0)
+		if whole.Bound.Hi-whole.Bound.Lo > 1e-8 {
+			t.Errorf("%s: %v, want narrow bounds", tt.property, whole.Bound)
+		}
+		if tt.numStates > 0 && whole.States != int64(tt.numStates) {
+			t.Errorf("%s: %d states, want %d", tt.property, whole.States, tt.numStates)
+		}
+		for _, maxStates := range []int{3_000, 10_000} {
+			if part := check(maxStates).Bound; !(part.Lo <= whole.Bound.Lo && part.Hi >= whole.Bound.Hi && (part.Lo > 0 || part.Hi < 1)) {
+				t.Errorf("%s: up to %d states: %v, want bounds around %v", tt.property, maxStates, part, whole.Bound)
+			}
+		}
 	}
-	whole := check(0)
-	if whole.Bound.Hi-whole.Bound.Lo > 1e-8 {
-		t.Errorf("%v, want narrow bounds", whole.Bound)
-	}
-	for _, maxStates := range []int{3_000, 10_000} {
-		if part := check(maxStates).Bound; !(part.Lo <= whole.Bound.Lo && part.Hi >= whole.Bound.Hi && (part.Lo > 0 || part.Hi < 1)) {
-			t.Errorf("up to %d states: %v, want bounds around %v", maxStates, part, whole.Bound)
+}
+
+// TestSkipParts: if greater parts are hardly left later, as in speed-ind of QComp, all others are skipped. In its cluster, each part is left four times as late.
+func TestSkipParts(t *testing.T) {
+	speedInd, cluster := []float64{0.0007, 0.0011, 0.0013}, []float64{0.002, 0.009, 0.03}
+	for _, tt := range []struct {
+		shares []float64 // of the steps after which each part is left
+		sizes  []int     // before the next part
+	}{
+		{speedInd[:1], []int{2000}},
+		{speedInd, []int{2000, maxTruncated, maxTruncated}},
+		{cluster, []int{2000, 8000, 32000}},
+		{[]float64{0.5, 0.4}, []int{2000, maxTruncated}},
+	} {
+		truncation := truncation{size: firstTruncated}
+		for i, share := range tt.shares {
+			truncation.skipParts(share)
+			if truncation.size != tt.sizes[i] {
+				t.Errorf("parts left after %v of the steps: the size is %d, want %d", tt.shares[:i+1], truncation.size, tt.sizes[i])
+			}
+			truncation.size = min(truncation.size*partGrowth, maxTruncated)
 		}
 	}
 }

@@ -143,10 +143,17 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	if err != nil {
 		return nil, err
 	}
-	if space.Unexplored() != nil {
-		return &partialStates{statesMethod: method, model: model, firstSpace: space, firstStates: check.New(model, space, method.opt)}, nil
+	if space.Unexplored() == nil {
+		return method.newExploredModel(space, nil), nil
 	}
-	return method.newExploredModel(space, nil), nil
+	if method.partOptions.truncates && space.NumExplored() == truncatedStates { // too large to be explored at once; few states take less memory
+		opts := method.build
+		opts.Part = firstTruncated
+		if space, err = explicit.Build(ctx, model, opts); err != nil {
+			return nil, err
+		}
+	}
+	return &partialStates{statesMethod: method, model: model, firstSpace: space, firstStates: check.New(model, space, method.opt)}, nil
 }
 
 // exploreFirst explores the first states of a model; method.partOptions has their number. If these states exceed a limit of memory or states, it

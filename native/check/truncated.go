@@ -46,18 +46,19 @@ func (checker *Checker) Truncates(property *Property) bool {
 
 // Truncated returns bounds of the value of a property in a partially explored model. Truncates must report true for the property. width is the
 // width of the bounds, or 0 for a Boolean property. If the bounds do not decide a bounded property, the verdict has an error. For P=? of F or U with an upper time
-// bound in a CTMC, it ends early, with an error, if it finds that more than maxEscape of the probability leaves the explored states.
+// bound in a CTMC, it ends early, with an error, if it finds that more than maxEscape of the probability leaves the explored states. stepShare is the share of the
+// uniformised steps that were taken: 1 unless it ended early.
 //
 // Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
 // analysis, CAV 2019.
-func (checker *Checker) Truncated(ctx context.Context, property *Property, maxEscape float64) (verdict result.Verdict, width float64, endedEarly bool) {
+func (checker *Checker) Truncated(ctx context.Context, property *Property, maxEscape float64) (verdict result.Verdict, width, stepShare float64) {
 	start := time.Now()
-	if lower, upper, ok := checker.timedBounds(ctx, property, maxEscape); ok {
+	if lower, upper, stepShare, ok := checker.timedBounds(ctx, property, maxEscape); ok {
 		verdict = checker.newVerdict(property)
 		verdict.Bound = &result.Interval{Lo: lower, Hi: lower}
 		width = checker.mergeVerdicts(&verdict, &result.Verdict{Bound: &result.Interval{Lo: upper, Hi: upper}}, property)
 		verdict.Seconds = time.Since(start).Seconds()
-		return verdict, width, lower == 0 && upper == 1 && maxEscape < 1
+		return verdict, width, stepShare
 	}
 	// The value is between two results: paths that leave the explored states all violate the formula, or they all satisfy it.
 	opts := checker.opts
@@ -68,40 +69,40 @@ func (checker *Checker) Truncated(ctx context.Context, property *Property, maxEs
 	checker.assumption = assumeFails
 	verdict = checker.Check(ctx, property)
 	if verdict.Err != nil {
-		return verdict, math.Inf(1), false
+		return verdict, math.Inf(1), 1
 	}
 	checker.assumption = assumeReaches
 	upper := checker.Check(ctx, property)
 	if upper.Err != nil {
-		return upper, math.Inf(1), false
+		return upper, math.Inf(1), 1
 	}
 	width = checker.mergeVerdicts(&verdict, &upper, property)
 	verdict.Seconds = time.Since(start).Seconds()
-	return verdict, width, false
+	return verdict, width, 1
 }
 
 // timedBounds returns the bounds of Truncated for P=? of F or U with an upper time bound in a CTMC, from one computation instead of two. ok is false for other
 // properties, and if the computation fails.
-func (checker *Checker) timedBounds(ctx context.Context, property *Property, maxEscape float64) (lower, upper float64, ok bool) {
+func (checker *Checker) timedBounds(ctx context.Context, property *Property, maxEscape float64) (lower, upper, stepShare float64, ok bool) {
 	model, formula := checker.floatModel, logic.FormulaOf(property.Expr)
 	path := formula.Path
 	hasUpperBound := path.Bound != nil && path.Bound.Low == nil
 	isUntil := !path.IsNegated && (path.Op == syntax.Future || path.Op == syntax.Until)
 	isSupported := model.space.Program().Type == syntax.CTMC && model.space.Unfit() == nil && formula.IsQuery() && isUntil && hasUpperBound
 	if !isSupported || checker.opts.Accuracy != result.Bounded {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	evaluation := checker.newEvaluation(ctx, model, precision{epsilon: checker.opts.epsilon()}, property)
 	left, right, err := evaluation.operandStates(path.Left, path.Right)
 	if err != nil {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	bound, err := evaluation.timeInterval(path.Op, path.Bound)
 	if err != nil || bound.To.None() {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	lower, upper, err = solve.PartialTimedUntil(ctx, model.graph, left, right, model.space.Unexplored(), bound.To, maxEscape, evaluation.opts)
-	return lower, upper, err == nil
+	lower, upper, stepShare, err = solve.PartialTimedUntil(ctx, model.graph, left, right, model.space.Unexplored(), bound.To, maxEscape, evaluation.opts)
+	return lower, upper, stepShare, err == nil
 }
 
 // mergeVerdicts replaces the value of the verdict lower by an interval that contains the values of both verdicts, and returns the width of the interval.

@@ -151,7 +151,7 @@ type uniformisation struct {
 	// isForward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
 	isForward bool
 	// hasEscaped reports, for the sums of the terms so far, whether too much of the probability has left the explored states; nil if all states are
-	// explored. weightedSum then ends with errEscaped.
+	// explored. weightedSum then ends with an escapeError.
 	hasEscaped func(sums []float64) bool
 }
 
@@ -180,8 +180,9 @@ const slack = 0.05
 // stepProbs of each weight.
 func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	maxExitRate, maxRow := 0.0, 0
-	uniform.maybeStates = uniform.maybeStates[:0]
-	var exitRates []doubleWord // of the maybe states
+	numMaybe := maybe.Count()
+	uniform.maybeStates = slices.Grow(uniform.maybeStates[:0], numMaybe)
+	exitRates := make([]doubleWord, 0, numMaybe) // of the maybe states
 	for state := range maybe.All() {
 		exitRate := uniform.exitRate(state)
 		uniform.maybeStates = append(uniform.maybeStates, uint32(state))
@@ -401,8 +402,9 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 		if isLast {
 			return sums, nil
 		}
-		if uniform.hasEscaped != nil && step%checkInterval == 0 && uniform.hasEscaped(sums) {
-			return nil, errEscaped
+		isCheck := step < checkInterval || step%checkInterval == 0
+		if uniform.hasEscaped != nil && isCheck && uniform.hasEscaped(sums) {
+			return nil, &escapeError{stepShare: float64(step) / float64(distribution.lastNumber())}
 		}
 		values, nextValues = nextValues, values
 	}

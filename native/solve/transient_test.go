@@ -165,25 +165,40 @@ func TestTimedUntil(t *testing.T) {
 func TestPartialTimedUntil(t *testing.T) {
 	early := 0
 	check := func(in *instance, rng *rand.Rand) {
-		time, start := aTime(rng), int(in.m.Initial[0])
+		time, start := float64(rng.IntN(9))/8, int(in.m.Initial[0])
+		if in.seed%20 == 0 { // the exponentials of other models are imprecise for long times
+			time = aTime(rng)
+		}
 		unexplored := sparse.NewSet(in.m.NumStates())
 		for state := range in.m.NumStates() {
 			if rng.IntN(3) == 0 {
 				unexplored.Add(state)
 			}
 		}
-		escape := in.left.Minus(in.right).Intersect(unexplored)
-		rates := generator(in.m, in.left.Minus(in.right).Minus(escape))
-		least := exponential(rates, time, indicator(in.right))[start]
-		greatest := exponential(rates, time, indicator(in.right.Union(escape)))[start]
+		left, right := in.left.Clone(), in.right.Clone()
+		if rng.IntN(8) > 0 { // otherwise the initial state often decides the formula
+			left.Add(start)
+			right.Remove(start)
+			unexplored.Remove(start)
+		}
+		escape := left.Minus(right).Intersect(unexplored)
+		rates := generator(in.m, left.Minus(right).Minus(escape))
+		least := exponential(rates, time, indicator(right))[start]
+		greatest := exponential(rates, time, indicator(right.Union(escape)))[start]
+		if greatest.Cmp(number(1.5)) > 0 || greatest.Sign() < 0 { // the exponentials are wrong for high rates
+			return
+		}
 		maxEscape := []float64{1, 1e-3}[rng.IntN(2)]
-		lower, upper, err := solve.PartialTimedUntil(in.Context(), in.g, in.left, in.right, unexplored, at(time), maxEscape, solve.Options{})
+		lower, upper, stepShare, err := solve.PartialTimedUntil(in.Context(), in.g, left, right, unexplored, at(time), maxEscape, solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
 		escaped, _ := number(0).Sub(greatest, least).Float64()
-		if endedEarly := lower == 0 && upper == 1 && maxEscape < 1; endedEarly && escaped > maxEscape {
+		if stepShare < 1 {
 			early++
+			if lower != 0 || upper != 1 || escaped <= maxEscape {
+				in.Errorf("ended early with [%v, %v] although %v escapes, want [0, 1] and more than %v", lower, upper, escaped, maxEscape)
+			}
 			return
 		}
 		const width = 1e-8
@@ -195,11 +210,7 @@ func TestPartialTimedUntil(t *testing.T) {
 			in.Errorf("[%v, %v], want [%v, %v] as the narrowest bounds", lower, upper, low, high)
 		}
 	}
-	forCTMC(t, func(in *instance, rng *rand.Rand) {
-		for range 20 {
-			check(in, rng)
-		}
-	})
+	forRandom(t, sparse.CTMC, func(in *instance) { check(in, rand.New(rand.NewPCG(in.seed, 5))) })
 	if early == 0 {
 		t.Error("no computation ended early")
 	}
@@ -215,7 +226,7 @@ func TestPartialTimedUntilForLong(t *testing.T) {
 	none := sparse.NewSet(2)
 	graph := sparse.NewGraph(finish(t, b))
 	graph.Initial = []uint32{0}
-	_, _, err := solve.PartialTimedUntil(t.Context(), graph, sparse.FullSet(2), none, none, at(1<<28), 1, solve.Options{})
+	_, _, _, err := solve.PartialTimedUntil(t.Context(), graph, sparse.FullSet(2), none, none, at(1<<28), 1, solve.Options{})
 	if !errors.Is(err, solve.ErrTooManySteps) {
 		t.Errorf("%v, want ErrTooManySteps", err)
 	}
