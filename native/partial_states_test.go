@@ -268,7 +268,7 @@ endmodule`
 		if tt.numStates > 0 && whole.States != int64(tt.numStates) {
 			t.Errorf("%s: %d states, want %d", tt.property, whole.States, tt.numStates)
 		}
-		for _, maxStates := range []int{3_000, 10_000} {
+		for _, maxStates := range []int{3_000, 10_000, 100_000} {
 			if part := check(maxStates).Bound; !(part.Lo <= whole.Bound.Lo && part.Hi >= whole.Bound.Hi && (part.Lo > 0 || part.Hi < 1)) {
 				t.Errorf("%s: up to %d states: %v, want bounds around %v", tt.property, maxStates, part, whole.Bound)
 			}
