@@ -77,12 +77,15 @@ func (bscc *bsccGain) smoothBias(members []uint32, gain float64, countSweep func
 // factorization is its preconditioner. The result has no error bound.
 //
 // Source: Saad and Schultz, GMRES (1986); Stewart, Introduction to the Numerical Solution of Markov
-// Chains (1994), section 4.4.
+// Chains (1994), section 4.4; a basis with few digits: Aliaga, Anzt, Grützmacher, Quintana-Ortí and Tomás, Compressed basis GMRES on
+// high-performance graphics processing units (2023).
 type gmres struct {
 	bscc           *bsccGain
 	members        []uint32
 	preconditioner *incompleteLU
-	basis          []basisVector // allocated when needed
+	basis          []basisVector[float32] // orthonormal, as far as its digits allow
+	current        basisVector[float64]   // the last vector of the basis
+	next           basisVector[float64]   // the vector that becomes the next one of the basis
 	// The least-squares problem: columns of the triangular factor, Givens rotations, and the rotated
 	// right-hand side.
 	triangle  [][]float64
@@ -91,33 +94,37 @@ type gmres struct {
 }
 
 // basisVector is a change of the bias, and of the gain.
-type basisVector struct {
-	bias []float64
+type basisVector[T float32 | float64] struct {
+	bias []T
 	gain float64
 }
 
 const (
-	krylovDimension   = 40   // number of basis vectors before a restart
+	krylovDimension   = 18   // number of basis vectors before a restart
 	residualReduction = 1e-4 // relative residual at which a restart happens earlier
 )
 
 func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 	lu, err := newIncompleteLU(bscc.rewardSystem.graph, members, &bscc.index, bscc.meter)
-	return &gmres{bscc: bscc, members: members, preconditioner: lu, basis: make([]basisVector, krylovDimension+1)}, err
+	if err != nil {
+		return nil, err
+	}
+	solver := &gmres{bscc: bscc, members: members, preconditioner: lu}
+	solver.current.bias, solver.next.bias = make([]float64, len(members)), make([]float64, len(members))
+	return solver, nil
 }
 
 // restartCycle runs GMRES from the current bias and gain until its restart. It updates the bias, and returns the improved gain and the norm of the residual
 // at its start, which is 0 if nothing changed. It calls countSweep for each step.
 func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
 	solver.triangle, solver.cos, solver.sin, solver.rightSide = nil, nil, nil, nil
-	first := solver.basisVector(0)
-	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
-	first.gain = 0 // the residual of the equation that keeps the sum of the bias constant
-	norm := math.Sqrt(solver.scalarProduct(first, first))
+	solver.solveResidual(solver.next.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
+	solver.next.gain = 0 // the residual of the equation that keeps the sum of the bias constant
+	norm := solver.nextNorm()
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
 	}
-	solver.scaleVector(first, 1/norm)
+	solver.addNext(0, norm)
 	solver.rightSide = append(solver.rightSide, norm)
 	for step := range krylovDimension {
 		if err := countSweep(); err != nil {
@@ -145,24 +152,33 @@ func (solver *gmres) updateBias(coefficients []float64) {
 		for vectorIndex, coefficient := range coefficients {
 			basisBias := solver.basis[vectorIndex].bias
 			for i := from; i < to; i++ {
-				solver.bscc.bias[i] += coefficient * basisBias[i]
+				solver.bscc.bias[i] += coefficient * float64(basisBias[i])
 			}
 		}
 	})
 }
 
-// basisVector returns the basis vector with the given index. The first call for an index allocates it.
-func (solver *gmres) basisVector(index int) *basisVector {
-	if solver.basis[index].bias == nil {
-		solver.basis[index].bias = make([]float64, len(solver.members))
+// addNext makes the next vector, divided by its norm, the basis vector with the given index and the current vector. Both are rounded to float32.
+func (solver *gmres) addNext(index int, norm float64) {
+	if index == len(solver.basis) {
+		solver.basis = append(solver.basis, basisVector[float32]{bias: make([]float32, len(solver.members))})
 	}
-	return &solver.basis[index]
+	added, scale := &solver.basis[index], 1/norm
+	added.gain = solver.next.gain * scale
+	solver.current.gain = added.gain
+	solver.forEachBlock(func(_, from, to int) {
+		basisBias, currentBias := added.bias[from:to], solver.current.bias[from:to]
+		for i, bias := range solver.next.bias[from:to] {
+			basisBias[i] = float32(bias * scale)
+			currentBias[i] = float64(basisBias[i])
+		}
+	})
 }
 
-// arnoldiStep performs one Arnoldi step of GMRES: the new basis vector is the preconditioned matrix times basis vector lastIndex, made orthogonal to all
-// earlier basis vectors. It returns false if the basis is complete or the residual is small enough.
+// arnoldiStep performs one Arnoldi step of GMRES: the new basis vector is the preconditioned matrix times basis vector lastIndex, which is the current vector, made
+// orthogonal to all earlier basis vectors. It returns false if the basis is complete or the residual is small enough.
 func (solver *gmres) arnoldiStep(lastIndex int) bool {
-	current, next := &solver.basis[lastIndex], solver.basisVector(lastIndex+1)
+	current, next := &solver.current, &solver.next
 	solver.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, first, end int) {
@@ -174,16 +190,16 @@ func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the last row of the matrix fixes the sum of the bias
 	column := make([]float64, lastIndex+2)
 	for i := range column[:lastIndex+1] {
-		column[i] = solver.scalarProduct(&solver.basis[i], next)
-		solver.addMultiple(next, -column[i], &solver.basis[i])
+		column[i] = solver.removeComponent(&solver.basis[i])
 	}
-	norm := math.Sqrt(solver.scalarProduct(next, next))
+	norm := solver.nextNorm()
 	column[lastIndex+1] = norm
-	if norm > 0 {
-		solver.scaleVector(next, 1/norm)
-	}
 	isRegular := solver.addColumn(lastIndex, column)
-	return isRegular && norm > 0 && math.Abs(solver.rightSide[lastIndex+1]) > residualReduction*math.Abs(solver.rightSide[0])
+	if !isRegular || !(norm > 0) || math.Abs(solver.rightSide[lastIndex+1]) <= residualReduction*math.Abs(solver.rightSide[0]) {
+		return false
+	}
+	solver.addNext(lastIndex+1, norm)
+	return true
 }
 
 // addColumn adds column lastIndex to the triangular factor of the least-squares problem. A new Givens rotation eliminates its lowest entry. It
@@ -261,36 +277,38 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	return sum
 }
 
-// scalarProduct returns the scalar product of two vectors. It sums each block separately, so that rounding errors do not depend on the number of processors.
-func (solver *gmres) scalarProduct(leftVector, rightVector *basisVector) float64 {
+// removeComponent makes the next vector orthogonal to a basis vector, and returns their former scalar product. It sums each block separately, so that rounding
+// errors do not depend on the number of processors.
+func (solver *gmres) removeComponent(vector *basisVector[float32]) float64 {
+	next := &solver.next
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, from, to int) {
-		sum, rightBias := 0.0, rightVector.bias[from:to]
-		for i, leftBias := range leftVector.bias[from:to] {
-			sum += leftBias * rightBias[i]
+		sum, nextBias := 0.0, next.bias[from:to]
+		for i, bias := range vector.bias[from:to] {
+			sum += float64(bias) * nextBias[i]
 		}
 		sums[block] = sum
 	})
-	return sumBlocks(sums) + leftVector.gain*rightVector.gain
-}
-
-// addMultiple adds factor * term to a vector.
-func (solver *gmres) addMultiple(vector *basisVector, factor float64, term *basisVector) {
-	vector.gain += factor * term.gain
-	solver.forEachBlock(func(_, from, end int) {
-		sumBias := vector.bias[from:end]
-		for i, bias := range term.bias[from:end] {
-			sumBias[i] += factor * bias
-		}
-	})
-}
-
-// scaleVector multiplies a basis vector by a factor.
-func (solver *gmres) scaleVector(vector *basisVector, factor float64) {
-	vector.gain *= factor
+	product := sumBlocks(sums) + vector.gain*next.gain
+	next.gain -= product * vector.gain
 	solver.forEachBlock(func(_, from, to int) {
-		for i := from; i < to; i++ {
-			vector.bias[i] *= factor
+		nextBias := next.bias[from:to]
+		for i, bias := range vector.bias[from:to] {
+			nextBias[i] -= product * float64(bias)
 		}
 	})
+	return product
+}
+
+// nextNorm returns the Euclidean norm of the next vector.
+func (solver *gmres) nextNorm() float64 {
+	var sums [vectorBlocks]float64
+	solver.forEachBlock(func(block, from, to int) {
+		sum := 0.0
+		for _, bias := range solver.next.bias[from:to] {
+			sum += bias * bias
+		}
+		sums[block] = sum
+	})
+	return math.Sqrt(sumBlocks(sums) + solver.next.gain*solver.next.gain)
 }

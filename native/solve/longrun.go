@@ -193,7 +193,7 @@ func (system *equationSystem) addExpectationRat(choice int, sum *big.Rat, numera
 }
 
 // bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
-// transitions. rewardSystem has the rewards of the property, stepSystem the reward 1 per step or unit of time.
+// transitions. rewardSystem has the rewards of the property, stepSystem the reward 1 per step or unit of time; the first elimination makes it.
 type bsccGain struct {
 	rewardSystem, stepSystem *equationSystem
 	opts                     Options
@@ -210,7 +210,7 @@ func (system *equationSystem) countingSteps() *equationSystem {
 
 // newBSCCGain prepares the computation of gains. All values of system must be zero.
 func newBSCCGain(system *equationSystem, opts Options, meter *meter) *bsccGain {
-	bscc := &bsccGain{rewardSystem: system, stepSystem: system.countingSteps(), opts: opts, meter: meter}
+	bscc := &bsccGain{rewardSystem: system, opts: opts, meter: meter}
 	bscc.index.allocate(system.graph.NumStates())
 	return bscc
 }
@@ -257,7 +257,7 @@ func (bounds gainInterval) hasNearlyConverged(epsilon float64) bool {
 	return bounds.hasConverged(10 * epsilon)
 }
 
-// GMRES accelerates the components with at least krylovMinStates and fewer than krylovMaxStates states. Its basis takes up to 330
+// GMRES accelerates the components with at least krylovMinStates and fewer than krylovMaxStates states. Its vectors take about 100
 // bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
@@ -269,7 +269,8 @@ func hasSizeForGMRES(members []uint32) bool {
 // inReverseOrder returns the members in the reverse order of their discovery. In this order, most transitions of a member lead to
 // members before it or shortly after it. So the incomplete LU factorization drops fewer entries, and a sweep reads values that are near in memory.
 func inReverseOrder(members []uint32) []uint32 {
-	ordered := slices.Sorted(slices.Values(members))
+	ordered := slices.Clone(members)
+	slices.Sort(ordered)
 	slices.Reverse(ordered)
 	return ordered
 }
@@ -516,6 +517,9 @@ func randomSuccessor(graph *sparse.Graph, state uint32, rng *rand.Rand) uint32 {
 // budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, isReliable, overBudget bool, err error) {
 	lower, upper = 0, math.Inf(1)
+	if bscc.stepSystem == nil {
+		bscc.stepSystem = bscc.rewardSystem.countingSteps()
+	}
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
 	if cycle == nil || err != nil {
 		return lower, upper, false, overBudget, err

@@ -38,6 +38,11 @@ func (model *Model) Components(states, choices *Set) *Components {
 	search := &componentSearch{model: model, states: states, allowedChoices: choices, nextIndex: 1, componentNumber: None - 1}
 	search.rootIndex = make([]uint32, numStates)
 	search.components.Start = []uint32{0}
+	numIncluded := numStates
+	if states != nil {
+		numIncluded = states.Count()
+	}
+	search.components.States = make([]uint32, 0, numIncluded)
 	for state := range numStates {
 		isIncluded := states == nil || states.Has(state)
 		isVisited := search.rootIndex[state] != 0
@@ -54,7 +59,8 @@ func (model *Model) Components(states, choices *Set) *Components {
 		}
 	}
 	search.components.ID = search.rootIndex
-	return &search.components
+	components := search.components // without the rest of the search, which takes more memory
+	return &components
 }
 
 // componentSearch holds the state of Pearce's search. rootIndex[s] is 0 for an unvisited state. While the component of s is
