@@ -73,7 +73,7 @@ func (p *parser) noteMisspelledOperator(context exprContext) {
 // operatorInOtherCase returns the operator that differs from the text of a token only in upper and lower case, such as Pmax for pmax. It returns
 // "" if there is none.
 func (p *parser) operatorInOtherCase(tok token) string {
-	if strings.IndexByte("AELPRSTaelprst", p.scanner.src[tok.pos.Offset]) < 0 { // as of most names
+	if strings.IndexByte("AELPRSTaelprst", p.scanner.src[tok.pos.Offset]) < 0 { // most names start with another letter
 		return ""
 	}
 	operators := []string{"P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "E", "A"}
