@@ -176,7 +176,7 @@ func (solver *gmres) addNext(index int, norm float64) {
 }
 
 // arnoldiStep performs one Arnoldi step of GMRES: the new basis vector is the preconditioned matrix times basis vector lastIndex, which is the current vector, made
-// orthogonal to all earlier basis vectors. It returns false if the basis is complete or the residual is small enough.
+// orthogonal to all earlier basis vectors. It returns false, and adds no vector, if the basis is complete or the residual is small enough.
 func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	current, next := &solver.current, &solver.next
 	solver.solveResidual(next.bias, current.bias, current.gain, nil)
@@ -194,8 +194,8 @@ func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	}
 	norm := solver.nextNorm()
 	column[lastIndex+1] = norm
-	isRegular := solver.addColumn(lastIndex, column)
-	if !isRegular || !(norm > 0) || math.Abs(solver.rightSide[lastIndex+1]) <= residualReduction*math.Abs(solver.rightSide[0]) {
+	isRegular, isLast := solver.addColumn(lastIndex, column), lastIndex+1 == krylovDimension
+	if !isRegular || isLast || !(norm > 0) || math.Abs(solver.rightSide[lastIndex+1]) <= residualReduction*math.Abs(solver.rightSide[0]) {
 		return false
 	}
 	solver.addNext(lastIndex+1, norm)
