@@ -532,12 +532,13 @@ func (x *expander) applyUpdates(target []int32, commands []*command, updates []i
 
 // applyUpdate writes the assigned values of an update to target. A value outside the range of its variable is an error.
 func (x *expander) applyUpdate(target []int32, command *command, update int) *StateError {
+	variables := x.model.program.Vars
 	for _, assignment := range command.updates[update].assignments {
 		value := assignment.value(&x.env)
-		if err := x.model.takeError(&x.env); err != nil {
-			return err
+		if x.env.err != nil { // asked here, because a call for each assignment takes time
+			return x.model.takeError(&x.env)
 		}
-		variable := &x.model.program.Vars[assignment.slot]
+		variable := &variables[assignment.slot]
 		if value < variable.Low || value > variable.High {
 			message := fmt.Sprintf("%s'=%s leaves [%d..%d]", variable.Name, valueText(variable.Type, value), variable.Low, variable.High)
 			return x.model.stateError(x.env.state, assignment.source.Pos, message)
