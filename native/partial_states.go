@@ -258,7 +258,7 @@ type truncation struct {
 	answerWidth float64         // the width of the interval of answer
 	isAccurate  bool            // answer is as accurate as required
 	hasFailed   bool            // answer is an error that larger parts do not avoid
-	stepShare   float64         // the share of the steps after which the last part was left; 0 if none was
+	stepShare   float64         // of the last part that skipParts was asked about; 0 for none
 	stallCount  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
 	limitErr    error           // why larger parts are not explored; nil if they may be
 	seconds     float64         // the time for the checks of all parts
@@ -348,8 +348,9 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 	truncation.seconds += verdict.Seconds
 }
 
-// skipParts skips the parts that are probably left too early, so that the whole model is explored next. stepShare is the share of the steps after which the present
-// part was left. It continues the growth of this share since the previous part.
+// skipParts decides whether greater parts are worth exploring, after more than epsilon of the probability has left a part. stepShare is the share of the uniformised
+// steps after which it had left. If this share grows from part to part as it has since the previous part, and remains below 1 up to the greatest part, skipParts
+// skips these parts. Then the whole model is explored next.
 func (truncation *truncation) skipParts(stepShare float64) {
 	previous := truncation.stepShare
 	truncation.stepShare = stepShare

@@ -230,8 +230,8 @@ func TestWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestFiniteModelAtALimit asks about models with more states than the limit allows. The bounds of their parts are wide. So the parts of the walk are left early as
-// long as greater ones may be explored, and greater parts of the switches are skipped.
+// TestFiniteModelAtALimit asks about models with more states than the limit allows. The bounds of their parts are wide. The computation on a part of the walk ends
+// early as long as a greater part may be explored. Greater parts of the switches are skipped: see skipParts.
 func TestFiniteModelAtALimit(t *testing.T) {
 	t.Parallel()
 	const walk = `ctmc module walk

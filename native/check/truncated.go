@@ -46,8 +46,8 @@ func (checker *Checker) Truncates(property *Property) bool {
 
 // Truncated returns bounds of the value of a property in a partially explored model. Truncates must report true for the property. width is the
 // width of the bounds, or 0 for a Boolean property. If the bounds do not decide a bounded property, the verdict has an error. For P=? of F or U with an upper time
-// bound in a CTMC, it ends early, with an error, if it finds that more than maxEscape of the probability leaves the explored states. stepShare is the share of the
-// uniformised steps that were taken: 1 unless it ended early.
+// bound in a CTMC, it ends early, with an error, if it finds that more than maxEscape of the probability leaves the explored states. stepShare is as for
+// [solve.PartialTimedUntil]; it is 1 for other properties.
 //
 // Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
 // analysis, CAV 2019.

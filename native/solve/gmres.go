@@ -158,7 +158,7 @@ func (solver *gmres) updateBias(coefficients []float64) {
 	})
 }
 
-// addNext makes the next vector, divided by its norm, the basis vector with the given index and the current vector. Both are rounded to float32.
+// addNext divides solver.next by its norm, rounds it to float32, and stores it as the basis vector with the given index and as solver.current.
 func (solver *gmres) addNext(index int, norm float64) {
 	if index == len(solver.basis) {
 		solver.basis = append(solver.basis, basisVector[float32]{bias: make([]float32, len(solver.members))})
@@ -175,8 +175,8 @@ func (solver *gmres) addNext(index int, norm float64) {
 	})
 }
 
-// arnoldiStep performs one Arnoldi step of GMRES: the new basis vector is the preconditioned matrix times basis vector lastIndex, which is the current vector, made
-// orthogonal to all earlier basis vectors. It returns false, and adds no vector, if the basis is complete or the residual is small enough.
+// arnoldiStep performs one Arnoldi step of GMRES. It multiplies the last basis vector, whose index is lastIndex, by the preconditioned matrix, and makes the product
+// orthogonal to all basis vectors. The result becomes the next basis vector. It returns false, and adds no vector, if the basis is complete or the residual is small enough.
 func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	current, next := &solver.current, &solver.next
 	solver.solveResidual(next.bias, current.bias, current.gain, nil)
@@ -277,7 +277,7 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	return sum
 }
 
-// removeComponent makes the next vector orthogonal to a basis vector, and returns their former scalar product. It sums each block separately, so that rounding
+// removeComponent makes solver.next orthogonal to a basis vector, and returns their scalar product before that. It sums each block separately, so that rounding
 // errors do not depend on the number of processors.
 func (solver *gmres) removeComponent(vector *basisVector[float32]) float64 {
 	next := &solver.next
@@ -300,7 +300,7 @@ func (solver *gmres) removeComponent(vector *basisVector[float32]) float64 {
 	return product
 }
 
-// nextNorm returns the Euclidean norm of the next vector.
+// nextNorm returns the Euclidean norm of solver.next.
 func (solver *gmres) nextNorm() float64 {
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, from, to int) {

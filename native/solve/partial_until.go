@@ -18,7 +18,7 @@ func (*escapeError) Error() string { return "the paths leave the explored states
 // PartialTimedUntil returns bounds on the probability of `left U right` within a time, in the only initial state of a partially explored CTMC. unexplored has
 // the states whose transitions are unknown. The upper bound assumes that paths satisfy the formula from there, the lower bound that they do not. It is computed
 // forwards in time, so one pass yields both bounds. If it finds that more than maxEscape of the probability reaches unexplored states, it ends early and returns
-// 0 and 1. stepShare is the share of the steps that were taken: 1 unless it ended early. The error is ErrTooManySteps if so many steps are taken that TimedUntil
+// 0 and 1. stepShare is the number of uniformised steps that were computed, divided by the number that the time needs: 1 unless it ended early. The error is ErrTooManySteps if so many steps are taken that TimedUntil
 // would not take them all.
 func PartialTimedUntil(ctx context.Context, graph *sparse.Graph, left, right, unexplored *sparse.Set, time Time, maxEscape float64, opts Options) (lower, upper, stepShare float64, err error) {
 	start := int(graph.Initial[0])

@@ -211,6 +211,11 @@ func TestPartialTimedUntil(t *testing.T) {
 		}
 	}
 	forRandom(t, sparse.CTMC, func(in *instance) { check(in, rand.New(rand.NewPCG(in.seed, 5))) })
+	forCTMC(t, func(in *instance, rng *rand.Rand) {
+		for range 20 {
+			check(in, rng)
+		}
+	})
 	if early == 0 {
 		t.Error("no computation ended early")
 	}

@@ -55,7 +55,7 @@ func (p *parser) errorsWithHint() error {
 		return err
 	}
 	stormParser.maxErrors = len(p.errs) // later errors do not matter
-	// A property has no semicolon at its end: an error such as that of "pmax=?" is found in the next statement.
+	// Properties need no semicolon between them, so the parser may be in the next property when it finds an error in the former one, as for "pmax=?".
 	if !p.isProperties {
 		stormParser.lastStart = errs[len(errs)-1].Pos.Offset
 	}

@@ -164,7 +164,8 @@ func (p *parser) parseUntil(context exprContext) Expr {
 	return left
 }
 
-// tryUntilOperand is parseUntilOperand if that succeeds. Otherwise it changes nothing and returns the left operand.
+// tryUntilOperand parses an operator and its right operand, like parseUntilOperand. If there is a syntax error, it returns left and leaves the parser before the
+// operator.
 func (p *parser) tryUntilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
 	before := p.saveState()
 	if expr := p.parseUntilOperand(context, start, op, left); !p.hasFailed {

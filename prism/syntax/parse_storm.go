@@ -173,7 +173,7 @@ func (p *parser) parseConditional(objective Expr) Expr {
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
-// mayJoinOperator reports whether the current token can be a word of Storm such as Usteps, in which an operator and a bounded quantity are joined.
+// mayJoinOperator reports whether the current token may be a word that Storm reads as an operator and a bounded quantity, such as Usteps.
 func (p *parser) mayJoinOperator() bool {
 	return p.dialect == Storm && p.isProperties && p.token.kind == tokIdent
 }
